@@ -1,0 +1,47 @@
+# Targets: build demo demo-failures test check bench fuzz clean
+
+GO ?= go
+FUZZTIME ?= 30s
+BENCHTIME ?= 1s
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# The go tool leaves folders named testdata out of "./...".
+PROGRAMS := ./testdata/demo ./testdata/ledger
+PACKAGES := ./... ./testdata $(PROGRAMS)
+
+.PHONY: build demo demo-failures test check bench fuzz clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap
+
+demo: build
+	CGO_ENABLED=0 $(GO) build -o bin/orders ./testdata/demo
+	@WAP=bin/wap GEN=bin/orders testdata/demo/demo.sh
+
+demo-failures: build
+	CGO_ENABLED=0 $(GO) build -o bin/ledger ./testdata/ledger
+	@bin/ledger run -wap bin/wap
+
+test:
+	$(GO) test -timeout 18m $(PACKAGES)
+
+check:
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt wanted:"; echo "$$files"; exit 1; fi
+	$(GO) vet $(PACKAGES)
+	$(GO) tool staticcheck $(PACKAGES)
+	$(GO) mod tidy -diff
+	$(GO) test -count=1 ./testdata
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+# One target a call is all that "go test -fuzz" takes.
+fuzz:
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file func; do \
+		name=$${func#func }; \
+		echo "$$(dirname $$file) $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
+	done
+
+clean:
+	rm -rf bin
