@@ -34,6 +34,7 @@ func in(path string, err error) error {
 	}
 	below := *e
 	switch {
+	case path == "":
 	case below.Path == "":
 		below.Path = path
 	case below.Path[0] == '[':

@@ -171,6 +171,19 @@ func (p Partition) rule(path string) rule {
 	}
 }
 
+// isPath checks a partition's path.
+func isPath(path, v string) rule {
+	return func() error {
+		switch p, err := ParsePartition(v); {
+		case err != nil:
+			return invalid(path, "%v", err)
+		case p.Path != v:
+			return invalid(path, "%q is not canonical, that is %q", v, p.Path)
+		}
+		return nil
+	}
+}
+
 func (s *Schema) validate() error {
 	return checkAll(
 		each("columns", s.Columns, func(c *Column) error { return c.validate() }),

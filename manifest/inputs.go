@@ -45,3 +45,79 @@ type Object struct {
 	Rows      int64   `json:"rows"`      // -1 where only the file itself knows
 	Partition string  `json:"partition"` // path, for a partition's file
 }
+
+// Validate checks the sources, the objects in order, and sizes that add up.
+func (i *Inputs) Validate() error {
+	return checkAll(
+		isFormat(i.Format),
+		isName("run", i.Run),
+		atLeast("generation", 1, i.Generation),
+		isInputsTask("task", i.Task),
+		isSet("time", i.Time),
+		each("inputs", i.Inputs, (*Input).validate),
+		uniqueInputs("inputs", i.Inputs, func(in Input) InputSource { return in.InputSource }),
+	)
+}
+
+// isInputsTask takes the name of a task or of the listing that tasks share.
+func isInputsTask(path, v string) rule {
+	if v == SharedInputs {
+		return func() error { return nil }
+	}
+	return isName(path, v)
+}
+
+// uniqueInputs checks that no two sources have one name, or one text where they
+// have no name.
+func uniqueInputs[T any](path string, list []T, source func(T) InputSource) rule {
+	return unique(path, list, func(item T) InputSource {
+		if s := source(item); s.Name != "" {
+			return InputSource{Name: s.Name}
+		}
+		return source(item)
+	})
+}
+
+func (s InputSource) validate() error {
+	return filled("source", s.Source)()
+}
+
+func (i *Input) validate() error {
+	var bytes int64
+	for _, o := range i.Objects {
+		bytes += o.Size
+	}
+	return checkAll(
+		i.InputSource.validate,
+		isBaseOrNone("snapshot", i.Snapshot),
+		each("objects", i.Objects, (*Object).validate),
+		sorted("objects", i.Objects, func(o Object) string { return o.URL }),
+		func() error {
+			if i.Bytes != bytes {
+				return invalid("bytes", "%d, the objects add up to %d", i.Bytes, bytes)
+			}
+			return nil
+		},
+	)
+}
+
+func (o *Object) validate() error {
+	return checkAll(
+		filled("key", o.Key),
+		filled("url", o.URL),
+		atLeast("size", 0, o.Size),
+		func() error {
+			if o.SHA256 == nil {
+				return nil
+			}
+			return isDigest("sha256", *o.SHA256)()
+		},
+		atLeast("rows", -1, o.Rows),
+		func() error {
+			if o.Partition == "" {
+				return nil
+			}
+			return checkAll(isPath("partition", o.Partition), isCleanKey("key", o.Key))
+		},
+	)
+}

@@ -1,6 +1,9 @@
 package manifest
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Warehouse is `_wap/warehouse.json`: written once, by `wap init`.
 type Warehouse struct {
@@ -52,3 +55,81 @@ const (
 	EffectPublished Effect = "published"
 	EffectRevoked   Effect = "revoked"
 )
+
+// Validate checks the fields, each by itself.
+func (w *Warehouse) Validate() error {
+	return checkAll(isFormat(w.Format), isID("id", w.ID), isSet("created", w.Created))
+}
+
+// Sign sets SelfSHA256, the last step before the pointer is encoded.
+func (p *Pointer) Sign() error {
+	sum, err := p.selfSHA256()
+	if err != nil {
+		return err
+	}
+	p.SelfSHA256 = sum
+	return nil
+}
+
+func (p *Pointer) selfSHA256() (string, error) {
+	unsigned := *p
+	unsigned.SelfSHA256 = ""
+	data, err := Encode(&unsigned)
+	if err != nil {
+		return "", fmt.Errorf("sign pointer: %w", err)
+	}
+	return SHA256Hex(data), nil
+}
+
+// Validate checks that the pointer is signed, and that its lineage begins with
+// its own snapshot and has no gap.
+func (p *Pointer) Validate() error {
+	return checkAll(
+		isFormat(p.Format),
+		isID("warehouse", p.Warehouse),
+		isBase("", Base{p.Sequence, p.Snapshot}),
+		isID("nonce", p.Nonce),
+		p.checkRecent,
+		func() error {
+			want, err := p.selfSHA256()
+			if err != nil {
+				return err
+			}
+			if want != p.SelfSHA256 {
+				return &ChecksumError{Key: PointerKey, Want: p.SelfSHA256, Got: want}
+			}
+			return nil
+		},
+	)
+}
+
+func (p *Pointer) checkRecent() error {
+	if len(p.Recent) == 0 || p.Recent[0].Sequence != p.Sequence || p.Recent[0].Snapshot != p.Snapshot {
+		return invalid("recent", "does not begin with the pointer's own snapshot")
+	}
+	size := len("[]") - len(",")
+	for i := range p.Recent {
+		if p.Recent[i].Sequence != p.Sequence-int64(i) {
+			return invalid(fmt.Sprintf("recent[%d].sequence", i), "%d leaves a gap", p.Recent[i].Sequence)
+		}
+		size += len(",") + recentSize(p.Recent[i])
+	}
+	if size > RecentBudget && len(p.Recent) > 1 {
+		return invalid("recent", "%d bytes, %d fit", size, RecentBudget)
+	}
+	return each("recent", p.Recent, (*Recent).validate)()
+}
+
+func (r *Recent) validate() error {
+	return checkAll(
+		isBase("", Base{r.Sequence, r.Snapshot}),
+		each("runs", r.Runs, func(run *RecentRun) error {
+			return checkAll(
+				isName("run", run.Run),
+				atLeast("generation", 1, run.Generation),
+				oneOf("effect", run.Effect, EffectPublished, EffectRevoked),
+			)
+		}),
+		unique("runs", r.Runs, func(run RecentRun) RecentRun { return RecentRun{Run: run.Run, Generation: run.Generation} }),
+	)
+}

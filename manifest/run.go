@@ -133,3 +133,8 @@ type OpenMark struct {
 	Generation int64  `json:"generation"`
 	Extensions
 }
+
+// Validate checks the fields, each by itself.
+func (m *OpenMark) Validate() error {
+	return checkAll(isFormat(m.Format), isName("run", m.Run), atLeast("generation", 1, m.Generation))
+}

@@ -43,3 +43,62 @@ type SealFiles struct {
 	// replace.
 	Replaces []string `json:"replaces"`
 }
+
+// Validate checks the fields, each by itself.
+func (a *Attempt) Validate() error {
+	return checkAll(
+		isFormat(a.Format),
+		isName("run", a.Run),
+		atLeast("generation", 1, a.Generation),
+		isName("task", a.Task),
+		isID("attempt", a.Attempt),
+		isSet("started", a.Started),
+		atLeast("pid", 0, a.PID),
+	)
+}
+
+// Validate checks that the files are the attempt's own, in order, and that the
+// totals are theirs.
+func (s *Seal) Validate() error {
+	var sum Totals
+	for _, p := range s.Partitions {
+		sum = sum.Add(totalsOf(p.Files))
+	}
+	return checkAll(
+		isFormat(s.Format),
+		isName("run", s.Run),
+		atLeast("generation", 1, s.Generation),
+		isName("task", s.Task),
+		isID("attempt", s.Attempt),
+		isSet("time", s.Time),
+		isRefOrNone("inputs", s.Inputs),
+		each("changed_inputs", s.Changed, func(c *string) error { return filled("", *c)() }),
+		unique("changed_inputs", s.Changed, itself),
+		each("schemas", s.Schemas, (*Schema).validate),
+		each("partitions", s.Partitions, s.checkPartition),
+		sorted("partitions", s.Partitions, func(p SealFiles) string { return p.Partition.Path }),
+		each("controls", s.Controls, func(c *Control) error {
+			if c.Task != s.Task {
+				return invalid("task", "%q is not the seal's", c.Task)
+			}
+			return c.validate()
+		}),
+		unique("controls", s.Controls, controlKey),
+		sums("totals", s.Totals, sum),
+	)
+}
+
+func (s *Seal) checkPartition(p *SealFiles) error {
+	return checkAll(
+		p.Partition.rule("partition"),
+		func() error { return checkFiles(p.Files, len(s.Schemas), p.Partition) },
+		each("replaces", p.Replaces, func(key *string) error { return isCleanKey("", *key)() }),
+		sorted("replaces", p.Replaces, itself),
+		each("files", p.Files, func(f *File) error {
+			if f.Run != s.Run || f.Generation != s.Generation || f.Task != s.Task || f.Attempt != s.Attempt {
+				return invalid("attempt", "the file is of another attempt than the seal")
+			}
+			return nil
+		}),
+	)
+}
