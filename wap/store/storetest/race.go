@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,7 +92,7 @@ func testRaceSwap(t *testing.T, open Handle) {
 	each(clients, clients, func(int) {
 		s := open()
 		for range each1 {
-			if err := Increment(t, s, "race/counter"); err != nil {
+			if err := Increment(t.Context(), s, "race/counter"); err != nil {
 				t.Error(err)
 				return
 			}
@@ -109,9 +110,9 @@ func testRaceSwap(t *testing.T, open Handle) {
 
 // Increment adds one to the decimal number under key by read and swap, as often
 // as it takes.
-func Increment(t testing.TB, s store.Meta, key string) error {
+func Increment(ctx context.Context, s store.Meta, key string) error {
 	for {
-		body, v, err := s.Get(t.Context(), key)
+		body, v, err := s.Get(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func Increment(t testing.TB, s store.Meta, key string) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.Swap(t.Context(), key, v, []byte(strconv.Itoa(n+1)))
+		_, err = s.Swap(ctx, key, v, []byte(strconv.Itoa(n+1)))
 		if !errors.Is(err, store.ErrVersionMismatch) {
 			return err
 		}
