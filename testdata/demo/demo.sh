@@ -36,6 +36,8 @@ commands=0
 
 chapter() { printf '\n\n== %s\n' "$*"; }
 
+say() { printf '\n%s\n' "$*"; }
+
 die() {
 	printf '\ndemo: %s\n' "$*" >&2
 	exit 1
@@ -101,10 +103,10 @@ readers >before
 load 3 2025-03-04 -fault nulls
 says customer_id
 unmoved
-echo "A retry tells the same without running the task again:"
+say "A retry tells the same without running the task again:"
 load 3 2025-03-04 -fault nulls
 silent "orders: wrote"
-echo "The task is repaired, the run begun anew:"
+say "The task is repaired, the run begun anew:"
 expect 0 wap redo load/2025-03-04 --reason 'guests have a customer of their own now'
 load 0 2025-03-04
 
@@ -123,10 +125,10 @@ unmoved
 # shellcheck disable=SC2016 # the inner shell expands it
 expect 137 wap run orders/dt=2025-03-06 --run load/2025-03-06 --checks checks.yaml -- sh -c "orders -rows $rows && kill -9 \$PPID"
 unmoved
-echo "The retry publishes:"
+say "The retry publishes:"
 load 0 2025-03-06
 says "orders: wrote $rows rows"
-echo "And a retry of that does nothing, not even run the task:"
+say "And a retry of that does nothing, not even run the task:"
 load 0 2025-03-06
 says already_published
 silent "orders: wrote"
