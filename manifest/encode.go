@@ -24,11 +24,6 @@ type encoder struct {
 // value appends v. ext holds the extensions of what lies below v and has no
 // Extensions of its own.
 func (e *encoder) value(v reflect.Value, ext *extensionNode) error {
-	e.depth++
-	defer func() { e.depth-- }()
-	if e.depth > maxDepth {
-		return fmt.Errorf("nested deeper than %d", maxDepth)
-	}
 	switch v.Kind() {
 	case reflect.Bool:
 		e.buf = strconv.AppendBool(e.buf, v.Bool())
@@ -54,16 +49,26 @@ func (e *encoder) value(v reflect.Value, ext *extensionNode) error {
 		}
 		return e.value(v.Elem(), ext)
 	case reflect.Slice:
-		return e.list(v, ext)
+		return e.nested(v, ext, e.list)
 	case reflect.Struct:
 		if isTime(v.Type()) {
 			return e.time(v.Interface().(time.Time))
 		}
-		return e.object(v, ext)
+		return e.nested(v, ext, e.object)
 	default:
 		return fmt.Errorf("type %s has no canonical form", v.Type())
 	}
 	return nil
+}
+
+// nested appends an object or a list, unless it lies too deep.
+func (e *encoder) nested(v reflect.Value, ext *extensionNode, value func(reflect.Value, *extensionNode) error) error {
+	e.depth++
+	defer func() { e.depth-- }()
+	if e.depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	return value(v, ext)
 }
 
 func (e *encoder) list(v reflect.Value, ext *extensionNode) error {
