@@ -151,9 +151,13 @@ func (c *Column) BigDecimalAt(v *Values, i int) *big.Int {
 	if n, ok := c.DecimalAt(v, i); ok {
 		return n.Big()
 	}
-	b := v.Bytes.At(i)
+	return bigDecimal(v.Bytes.At(i))
+}
+
+// bigDecimal reads a big-endian two's complement number of any length.
+func bigDecimal(b []byte) *big.Int {
 	n := new(big.Int).SetBytes(b)
-	if b[0] >= 0x80 {
+	if len(b) > 0 && b[0] >= 0x80 {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
 	return n
