@@ -18,13 +18,13 @@ func auditCommand() *command {
 		detail: "A failing assertion rejects the run. --waive lets one pass, on record, in the published snapshot. " +
 			"The audit can be repeated with other rules on the same bytes.",
 		example: `wap audit --warehouse ./lake --run orders/2025-03-06 --checks builtin`,
-		flags:   append(append([]cli.Flag{checksFlag()}, waiverFlags()...), reportFlag()),
+		flags:   append(append([]cli.Flag{checksFlag()}, gateFlags()...), reportFlag()),
 		run: func(ctx context.Context, c *call) (result, error) {
 			run, err := c.runName("")
 			if err != nil {
 				return nil, err
 			}
-			req := wap.AuditRequest{Run: run}
+			req := wap.AuditRequest{Run: run, AppendUnkeyed: c.cli.Bool("append-unkeyed")}
 			if req.Rules, err = c.requireRules(run); err != nil {
 				return nil, err
 			}

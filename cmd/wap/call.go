@@ -19,6 +19,7 @@ type call struct {
 	settings *settings
 	meter    *meter
 	page     *page
+	plugins  *plugins
 }
 
 // guarded runs the call and prints its result. A panic becomes an error like
@@ -115,7 +116,11 @@ func (c *call) invoke(ctx context.Context) (result, error) {
 	c.page.setStyle(color)
 	stop := c.meter.show(c.page, c.cli.Bool("no-progress"))
 	defer stop()
-	return c.line.command.run(ctx, c)
+	r, err := c.line.command.run(ctx, c)
+	if closeErr := c.plugins.close(); closeErr != nil {
+		c.page.warning(fmt.Sprintf("remove downloads: %s", closeErr), "")
+	}
+	return r, err
 }
 
 // report prints result and error and returns the exit code, by wap's table.
@@ -157,8 +162,14 @@ func (c *call) config(ctx context.Context) (wap.Config, error) {
 	if url == "" {
 		return wap.Config{}, withHint(usage("no warehouse given"), "give --warehouse URL, or set WAP_WAREHOUSE, or write it into wap.yaml")
 	}
+	return cfg, c.attach(ctx, &cfg, url)
+}
+
+// attach puts the store at url into the configuration.
+func (c *call) attach(ctx context.Context, cfg *wap.Config, url string) (err error) {
 	cfg.Store, cfg.Location, err = cfg.OpenStore(ctx, url)
-	return cfg, err
+	c.plugins.location = cfg.Location
+	return err
 }
 
 // baseConfig is the configuration without a warehouse.
@@ -195,7 +206,10 @@ func (c *call) baseConfig() (wap.Config, error) {
 		Version:       programVersion(),
 		By:            c.by(),
 		Try:           schedulerTry(c.getenv),
+		Plugins:       c.plugins,
 		Notify:        c.page.notice,
+		Progress:      c.meter.judged,
+		Sending:       c.meter.sending,
 	}, nil
 }
 

@@ -54,7 +54,7 @@ func check(ctx context.Context, c *call) (result, error) {
 		return nil, err
 	}
 	if url != "" {
-		if cfg.Store, cfg.Location, err = cfg.OpenStore(ctx, url); err != nil {
+		if err = c.attach(ctx, &cfg, url); err != nil {
 			return nil, err
 		}
 	}

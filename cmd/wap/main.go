@@ -41,7 +41,12 @@ type system struct {
 }
 
 func (s system) run(ctx context.Context, args []string) int {
-	c := &call{system: s, meter: newMeter(), page: newPage(s.stdout, s.stderr)}
+	c := &call{
+		system:  s,
+		meter:   newMeter(),
+		page:    newPage(s.stdout, s.stderr),
+		plugins: &plugins{environ: s.environ},
+	}
 	ctx, signals := watchSignals(ctx, c)
 	defer signals.stop()
 

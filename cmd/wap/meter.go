@@ -21,7 +21,9 @@ import (
 type meter struct {
 	create, swap, get, list, del, upload, getRange, head atomic.Int64 // requests
 	read, written                                        atomic.Int64 // bytes of bulk data
+	done, total                                          atomic.Int64 // bytes of an audit
 	commits                                              atomic.Int64 // sent and not refused
+	open                                                 atomic.Bool  // a commit's outcome is not known
 }
 
 func newMeter() *meter { return &meter{} }
@@ -29,6 +31,15 @@ func newMeter() *meter { return &meter{} }
 // commitSent reports whether a Swap of the pointer left that the store did not
 // provably refuse.
 func (m *meter) commitSent() bool { return m.commits.Load() > 0 }
+
+// judged is told how far an audit is, in bytes.
+func (m *meter) judged(done, total int64) {
+	m.done.Store(done)
+	m.total.Store(total)
+}
+
+// sending is told when a commit's outcome opens and when it is known again.
+func (m *meter) sending(open bool) { m.open.Store(open) }
 
 // requestCount is one line of --stats.
 type requestCount struct {
@@ -165,9 +176,12 @@ func (m *meter) show(p *page, off bool) (stop func()) {
 	return func() { close(over); wg.Wait() }
 }
 
-// moved says how much bulk data went over the wire, or nothing if none did.
+// moved says how far the call is, or nothing while no bulk data is moved.
 func (m *meter) moved() string {
 	read, written := m.read.Load(), m.written.Load()
+	if done, total := m.done.Load(), m.total.Load(); done < total {
+		return fmt.Sprintf("audited %s of %s", size(done), size(total))
+	}
 	if read == 0 && written == 0 {
 		return ""
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/wap-cli/wap/wap"
 )
 
-// schema is the version of the --json output.
-const schema = 1
+// jsonSchema is the version of the --json output.
+const jsonSchema = 1
 
 // page is where a call prints: the result on stdout, all else on stderr.
 type page struct {
@@ -94,7 +94,7 @@ func envelope(r result, err error) ([]byte, error) {
 	head := struct {
 		Schema int          `json:"schema"`
 		Error  *failureJSON `json:"error,omitempty"`
-	}{Schema: schema}
+	}{Schema: jsonSchema}
 	if err != nil {
 		head.Error = describeFailure(err)
 	}

@@ -17,13 +17,13 @@ func publishCommand() *command {
 		detail: "Audits first when no passing evidence stands for the candidate and the rules given; without --checks the evidence in the record decides. " +
 			"Repeating it is safe: a run takes effect once.",
 		example: `wap publish --warehouse ./lake --run orders/2025-03-06`,
-		flags:   append(append([]cli.Flag{checksFlag()}, waiverFlags()...), reportFlag(), statsFlag()),
+		flags:   append(append([]cli.Flag{checksFlag()}, gateFlags()...), reportFlag(), statsFlag()),
 		run: func(ctx context.Context, c *call) (result, error) {
 			run, err := c.runName("")
 			if err != nil {
 				return nil, err
 			}
-			req := wap.PublishRequest{Run: run}
+			req := wap.PublishRequest{Run: run, AppendUnkeyed: c.cli.Bool("append-unkeyed")}
 			if req.Rules, err = c.rules(run); err != nil {
 				return nil, err
 			}

@@ -111,8 +111,10 @@ func readChecks(name string, vars audit.Vars) (*audit.Config, error) {
 	return config, nil
 }
 
-func waiverFlags() []cli.Flag {
+// gateFlags are the flags of every command that judges a run.
+func gateFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.BoolFlag{Name: "append-unkeyed", Usage: "mode append without a unique or primary_key assertion"},
 		&cli.StringSliceFlag{Name: "waive", Usage: "let the failing assertion `ID` pass, on record; needs --reason"},
 		&cli.StringSliceFlag{Name: "reason", Usage: "why, as `TEXT`: one for all --waive, or one for each in order"},
 	}

@@ -27,7 +27,7 @@ func runCommand() *command {
 func runFlags() []cli.Flag {
 	flags := append(beginFlags(), outputFlags()...)
 	flags = append(flags, &cli.StringFlag{Name: "until", Usage: "stop after `STEP`: seal or audit"})
-	flags = append(flags, waiverFlags()...)
+	flags = append(flags, gateFlags()...)
 	return append(flags, reportFlag(), statsFlag())
 }
 
@@ -54,6 +54,7 @@ func runTask(ctx context.Context, c *call) (result, error) {
 	if req.Waivers, err = c.waivers(); err != nil {
 		return nil, err
 	}
+	req.AppendUnkeyed = c.cli.Bool("append-unkeyed")
 	reports, err := c.reportFiles()
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func watchSignals(ctx context.Context, c *call) (context.Context, signals) {
 					return
 				}
 				c.interrupted(sig)
-				cancel(fmt.Errorf("%s received", sig))
+				cancel(wap.Interrupted{Signal: sig})
 			case <-over:
 				return
 			}
@@ -48,8 +48,8 @@ func watchSignals(ctx context.Context, c *call) (context.Context, signals) {
 }
 
 func (c *call) interrupted(sig os.Signal) {
-	text := fmt.Sprintf("%s: stopping; nothing was committed by this call so far", sig)
-	if c.meter.commitSent() {
+	text := fmt.Sprintf("%s: stopping", sig)
+	if c.meter.open.Load() {
 		text = fmt.Sprintf("%s: a commit is on its way; waiting to see what became of it", sig)
 	}
 	c.page.warning(text, "once more ends wap at once")
