@@ -110,7 +110,14 @@ func (t *tally) page(p *page) error {
 		return nil
 	}
 	for p.left > 0 {
-		n := min(p.left, entryStep)
+		n, err := t.run(p)
+		if err != nil {
+			return err
+		}
+		if p.left -= n; n > 0 {
+			continue
+		}
+		n = min(p.left, entryStep)
 		if err := p.rep.read(t.rep[:n]); err != nil {
 			return err
 		}
@@ -118,12 +125,42 @@ func (t *tally) page(p *page) error {
 			return err
 		}
 		if t.rows == 0 && t.rep[0] != 0 {
-			return faultf(BadPage, "the chunk begins within a row")
+			return errMidRow
 		}
 		t.entries(t.rep[:n], t.def[:n])
 		p.left -= n
 	}
 	return nil
+}
+
+// run counts entries in one step while both kinds of levels repeat themselves,
+// and returns how many: billions of NULLs can stand in a few bytes.
+func (t *tally) run(p *page) (int, error) {
+	rep, n, err := p.rep.repeats(p.left)
+	if n < 2 || err != nil {
+		return 0, err
+	}
+	def, n, err := p.def.repeats(n)
+	if n < 2 || err != nil {
+		return 0, err
+	}
+	if t.rows == 0 && rep != 0 {
+		return 0, errMidRow
+	}
+	// The first two entries settle whether the row before had a NULL; each of
+	// the rest is like the second.
+	t.entries([]uint8{rep, rep}, []uint8{def, def})
+	more := int64(n - 2)
+	t.counts[rep][def] += more
+	if rep == 0 {
+		t.rows += more
+		if t.rowHasNull {
+			t.nullRows += more
+		}
+	}
+	p.rep.pass(n)
+	p.def.pass(n)
+	return n, nil
 }
 
 func (t *tally) present() int64 { return t.counts[0][t.column.MaxDef] }

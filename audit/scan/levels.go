@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 )
 
+// errMidRow: a chunk's first entry continues a row that never began.
+var errMidRow = faultf(BadPage, "the chunk begins within a row")
+
 // levelStream decodes the definition or repetition levels of one page.
 type levelStream struct {
 	max    uint8
@@ -99,6 +102,33 @@ func (s *levelStream) allMax(n int) (int, error) {
 		return 0, nil
 	}
 	return s.hybrid.same(s.max, n)
+}
+
+// repeats tells which level the coming entries have, n of them at most, as long
+// as they stand in one run; n is 0 when they do not. pass consumes them.
+func (s *levelStream) repeats(most int) (level uint8, n int, err error) {
+	if s.max == 0 {
+		return 0, most, nil
+	}
+	if s.legacy != nil {
+		return 0, 0, nil
+	}
+	if err := s.hybrid.next(); err != nil {
+		return 0, 0, err
+	}
+	if s.hybrid.packed != nil {
+		return 0, 0, nil
+	}
+	if s.hybrid.value > uint32(s.max) {
+		return 0, 0, faultf(BadPage, "level %d, the column's maximum is %d", s.hybrid.value, s.max)
+	}
+	return uint8(s.hybrid.value), min(most, s.hybrid.run), nil
+}
+
+func (s *levelStream) pass(n int) {
+	if s.max > 0 {
+		s.hybrid.run -= n
+	}
 }
 
 func encodingName(e int32) string {

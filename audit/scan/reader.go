@@ -177,7 +177,7 @@ func (r *columnReader) readRep(n int) error {
 		return err
 	}
 	if r.starts == 0 && part[0] != 0 {
-		return faultf(BadPage, "the chunk begins within a row")
+		return errMidRow
 	}
 	r.starts += countPresent(part, 0)
 	return nil
