@@ -92,6 +92,9 @@ func (n *node) plan(c Change) error {
 		return &NodeConflictError{Reason: "the root is no partition"}
 	}
 	depth := slices.IndexFunc(c.Path, isKeyComponent)
+	if depth == 0 {
+		return &NodeConflictError{Path: c.Path[0], Reason: "is a key without a table"}
+	}
 	for i, name := range c.Path {
 		if n.children == nil {
 			n.children = map[string]*node{}

@@ -32,11 +32,13 @@ func (b *builder) node(n *node) (*TreeEntry, error) {
 
 // leafEntry makes n's own change to the entry that is there.
 func leafEntry(n *node, entry *TreeEntry) (*TreeEntry, error) {
-	if entry != nil && entry.Kind == NodeTree {
+	isFolder := entry != nil && entry.Kind == NodeTree
+	wasFolder := n.entry != nil && n.entry.Kind == NodeTree
+	switch taken := n.change.Leaf == nil; {
+	case isFolder && (wasFolder || !taken):
 		return nil, n.conflict("is a folder, not a partition")
-	}
-	if n.change.Leaf == nil {
-		return nil, nil
+	case taken:
+		return entry, nil // nothing, or the folder that has taken the place
 	}
 	e := TreeEntry{Name: n.name(), Kind: NodeManifest, Ref: n.change.Leaf.Manifest, Totals: n.change.Leaf.Totals}
 	if entry != nil {

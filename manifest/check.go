@@ -209,18 +209,24 @@ func isRefOrNone(path string, r *Ref) rule {
 	return isRef(path, *r)
 }
 
-// isBase checks that a reference is one to a snapshot of this sequence.
+// isSnapshot checks that a reference is one to a snapshot of this sequence.
+func isSnapshot(path string, sequence int64, r Ref) rule {
+	return func() error {
+		if err := isRef(path, r)(); err != nil {
+			return err
+		}
+		if prefix := strings.TrimSuffix(SnapshotKey(sequence, ""), ".json"); !strings.HasPrefix(r.Key, prefix) {
+			return invalid(path+".key", "%q is not of sequence %d", r.Key, sequence)
+		}
+		return nil
+	}
+}
+
 func isBase(path string, b Base) rule {
 	return func() error {
 		return in(path, checkAll(
 			atLeast("sequence", 0, b.Sequence),
-			isRef("snapshot", b.Snapshot),
-			func() error {
-				if !strings.HasPrefix(b.Snapshot.Key, SnapshotKey(b.Sequence, "")[:len(SnapshotPrefix)+13]) {
-					return invalid("snapshot.key", "%q is not of sequence %d", b.Snapshot.Key, b.Sequence)
-				}
-				return nil
-			},
+			isSnapshot("snapshot", b.Sequence, b.Snapshot),
 		))
 	}
 }

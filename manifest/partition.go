@@ -89,8 +89,6 @@ func parseComponents(s string, mode stars) ([]component, error) {
 		return nil, fail(0, "the path is empty", "write a table, or TABLE/KEY=VALUE")
 	case s[0] == '/':
 		return nil, fail(0, "the path is absolute", "write it relative to the warehouse, without the leading /")
-	case len(s) > maxKeyBytes:
-		return nil, fail(maxKeyBytes, fmt.Sprintf("the path has more than %d bytes", maxKeyBytes), "shorten it")
 	}
 	if i := invalidText(s); i >= 0 {
 		return nil, fail(i, "a control character, or a byte that is not UTF-8", "write it as %XX")
@@ -113,6 +111,9 @@ func parseComponents(s string, mode stars) ([]component, error) {
 		seen[c.key] = true
 		parts = append(parts, c)
 		offset += len(text) + 1
+	}
+	if n := len(joinComponents(parts)); n > maxKeyBytes {
+		return nil, fail(0, fmt.Sprintf("the path has %d bytes, at most %d fit", n, maxKeyBytes), "shorten it")
 	}
 	return parts, nil
 }

@@ -149,7 +149,7 @@ func (s *Snapshot) checkParent() error {
 	case s.Parent == nil:
 		return invalid("parent", "sequence %d has one", s.Sequence)
 	}
-	return in("parent", isBase("", Base{s.Sequence - 1, *s.Parent})())
+	return isSnapshot("parent", s.Sequence-1, *s.Parent)()
 }
 
 func (s *Snapshot) checkTree() error {
