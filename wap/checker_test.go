@@ -1,0 +1,149 @@
+package wap
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/wap-cli/wap/manifest"
+	"github.com/wap-cli/wap/wap/store"
+)
+
+// world is what a warehouse's raw objects say: the oracle of every test. It
+// knows nothing of the code that wrote them.
+type world struct {
+	pointer   manifest.Pointer
+	chain     []*manifest.Snapshot // by sequence
+	records   map[string]*manifest.Run
+	published map[string][]int64 // run → generations, in the order of the chain
+	live      map[string]*manifest.Manifest
+}
+
+// examine reads every object and asserts what must hold in every state: a
+// linear chain, each generation at most once, every reference there with its
+// bytes, records that say no more than the history.
+func examine(t *testing.T, st store.Store) *world {
+	t.Helper()
+	w := &world{records: map[string]*manifest.Run{}, published: map[string][]int64{}, live: map[string]*manifest.Manifest{}}
+	read(t, st, manifest.PointerKey, &w.pointer)
+	ref := &w.pointer.Snapshot
+	for seq := w.pointer.Sequence; ; seq-- {
+		snap := new(manifest.Snapshot)
+		readRef(t, st, *ref, snap)
+		if snap.Sequence != seq || snap.Warehouse != w.pointer.Warehouse {
+			t.Fatalf("%s has sequence %d, want %d", ref.Key, snap.Sequence, seq)
+		}
+		w.chain = append([]*manifest.Snapshot{snap}, w.chain...)
+		if ref = snap.Parent; ref == nil {
+			break
+		}
+	}
+	if len(w.chain) != int(w.pointer.Sequence)+1 {
+		t.Fatalf("the chain has %d entries at sequence %d", len(w.chain), w.pointer.Sequence)
+	}
+	for _, s := range w.chain {
+		for _, r := range s.Runs {
+			if r.Effect == manifest.EffectPublished {
+				w.published[r.Run] = append(w.published[r.Run], r.Generation)
+			}
+		}
+	}
+	for run, gens := range w.published {
+		for i := 1; i < len(gens); i++ {
+			if gens[i] <= gens[i-1] {
+				t.Fatalf("run %q was published as generations %v", run, gens)
+			}
+		}
+	}
+	w.readTree(t, st, w.chain[len(w.chain)-1].Tree, nil)
+	w.readRecords(t, st)
+	return w
+}
+
+func (w *world) readTree(t *testing.T, st store.Store, ref *manifest.Ref, at []string) {
+	t.Helper()
+	if ref == nil {
+		return
+	}
+	node := new(manifest.Tree)
+	readRef(t, st, *ref, node)
+	for _, e := range node.Entries {
+		path := append(append([]string{}, at...), e.Name)
+		if e.Kind == manifest.NodeTree {
+			w.readTree(t, st, &e.Ref, path)
+			continue
+		}
+		m := new(manifest.Manifest)
+		readRef(t, st, e.Ref, m)
+		if m.Partition.Path != strings.Join(path, "/") {
+			t.Fatalf("%v holds the manifest of %s", path, m.Partition.Path)
+		}
+		for _, f := range m.Files {
+			h, err := st.Head(context.Background(), f.Key)
+			if err != nil {
+				t.Fatalf("%s is referenced: %v", f.Key, err)
+			}
+			if h.Size != f.Size || h.Version.ETag != f.ETag {
+				t.Fatalf("%s is not what was audited", f.Key)
+			}
+		}
+		w.live[m.Partition.Path] = m
+	}
+}
+
+func (w *world) readRecords(t *testing.T, st store.Store) {
+	t.Helper()
+	for e, err := range st.List(context.Background(), manifest.RunsPrefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(e.Key, "/run.json") {
+			continue
+		}
+		r := new(manifest.Run)
+		read(t, st, e.Key, r)
+		w.records[r.Run] = r
+		if r.State == manifest.StatePublished && !w.has(r.Run, r.Generation) {
+			t.Fatalf("the record of %q says published, the history does not", r.Run)
+		}
+		over := r.State == manifest.StateAborted || r.State == manifest.StateCollected
+		if over && w.has(r.Run, r.Generation) {
+			t.Fatalf("run %q is %s and published", r.Run, r.State)
+		}
+	}
+}
+
+// has reports whether the chain published a generation of a run.
+func (w *world) has(run string, generation int64) bool {
+	for _, g := range w.published[run] {
+		if g == generation {
+			return true
+		}
+	}
+	return false
+}
+
+func read(t *testing.T, st store.Store, key string, v any) {
+	t.Helper()
+	body, _, err := st.Get(context.Background(), key)
+	if err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	if err := manifest.Decode(body, v); err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+}
+
+func readRef(t *testing.T, st store.Store, ref manifest.Ref, v any) {
+	t.Helper()
+	body, _, err := st.Get(context.Background(), ref.Key)
+	if err != nil {
+		t.Fatalf("%s is referenced: %v", ref.Key, err)
+	}
+	if manifest.SHA256Hex(body) != ref.SHA256 {
+		t.Fatalf("%s has other bytes than its reference", ref.Key)
+	}
+	if err := manifest.Decode(body, v); err != nil {
+		t.Fatalf("%s: %v", ref.Key, err)
+	}
+}

@@ -1,0 +1,303 @@
+package wap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wap-cli/wap/audit/scan"
+	"github.com/wap-cli/wap/manifest"
+)
+
+// controlDir holds a task's control totals: sealed, never published.
+const controlDir = "_control"
+
+// maxControl bounds one control file, in bytes.
+const maxControl = 1 << 20
+
+// output is what an attempt wrote, before it is sealed.
+type output struct {
+	schemas    []manifest.Schema
+	partitions []manifest.SealFiles
+	controls   []manifest.Control
+}
+
+// localFile is a file to be uploaded.
+type localFile struct {
+	path      string // on this machine
+	name      string // as messages name it
+	partition manifest.Partition
+}
+
+// refused is an error about what a task wrote: the run stays open.
+func refused(format string, args ...any) *Error { return failf(KindOutputRefused, format, args...) }
+
+// ignorable reports whether a name is a marker that engines leave beside data.
+func ignorable(name string) bool {
+	return name == "_SUCCESS" || strings.HasPrefix(name, "_committed_") || strings.HasPrefix(name, "_started_") ||
+		strings.HasSuffix(name, ".crc") || strings.HasSuffix(name, "_$folder$") || name == "_metadata" || name == "_common_metadata"
+}
+
+// placeFile finds the partition of a file by its path below a task's output:
+// at the top where the scope is one partition, else below a warehouse path. An
+// empty partition path means "not a data file".
+func (s *session) placeFile(rel string) (manifest.Partition, error) {
+	dir, name := path.Split(rel)
+	dir = strings.TrimSuffix(dir, "/")
+	for _, part := range strings.Split(rel, "/") {
+		if strings.HasPrefix(part, "_temporary") || strings.HasPrefix(part, "__magic") {
+			return manifest.Partition{}, refused("%s was left behind: the engine's own commit did not finish", rel).
+				hint("let the engine's job end well before the seal")
+		}
+	}
+	if ignorable(name) {
+		return manifest.Partition{}, nil
+	}
+	if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") {
+		return manifest.Partition{}, refused("%s starts with %q: engines skip such files silently", rel, name[:1]).
+			hint("rename it, or do not write it")
+	}
+	if only, one := s.scope.Single(); one && dir == "" {
+		return only, nil
+	}
+	if dir == "" {
+		return manifest.Partition{}, refused("%s lies at the top, but the scope %s is more than one partition", rel, strings.Join(s.rec.Scope, ", ")).
+			hint("write it below its partition, e.g. $WAP_OUT/table/key=value/%s", name)
+	}
+	p, err := manifest.ParsePartition(dir)
+	if err != nil {
+		return manifest.Partition{}, refused("%s lies in no partition", rel).because(err)
+	}
+	return p, s.inScope(p, rel)
+}
+
+// inScope refuses a file outside the run's scope.
+func (s *session) inScope(p manifest.Partition, name string) error {
+	if s.scope.Contains(p) {
+		return nil
+	}
+	return refused("%s lies in partition %s, outside the scope %s", name, p.Path, strings.Join(s.rec.Scope, ", ")).
+		hint("a run may write only what its scope names; begin another run for %s", p.Path)
+}
+
+// collectDir lists a local folder of output: data files and control totals.
+func (s *session) collectDir(dir string) ([]localFile, []manifest.Control, error) {
+	var files []localFile
+	var controls []manifest.Control
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return outside("list %s", dir).because(err)
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil || rel == "." {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			return nil
+		}
+		if strings.HasPrefix(rel, controlDir+"/") {
+			found, err := readControls(p, path.Base(rel), s.task)
+			controls = append(controls, found...)
+			return err
+		}
+		part, err := s.placeFile(rel)
+		if err != nil || part.Path == "" {
+			return err
+		}
+		if !d.Type().IsRegular() {
+			return refused("%s is no regular file", rel)
+		}
+		files = append(files, localFile{p, rel, part})
+		return nil
+	})
+	return files, controls, err
+}
+
+// readControls flattens one JSON document into named values. Numbers keep the
+// digits they were written with.
+func readControls(file, name, task string) ([]manifest.Control, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, outside("read control file %s", name).because(err)
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, maxControl+1))
+	if err != nil {
+		return nil, outside("read control file %s", name).because(err)
+	}
+	if len(body) > maxControl {
+		return nil, refused("control file %s is larger than %d bytes", name, maxControl)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(body)))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, refused("control file %s is not JSON", name).because(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, refused("control file %s holds more than one JSON value", name)
+	}
+	var out []manifest.Control
+	flatten(v, "", func(key, value string) {
+		out = append(out, manifest.Control{Task: task, File: name, Name: key, Value: value})
+	})
+	slices.SortFunc(out, compareControls)
+	return out, nil
+}
+
+func compareControls(a, b manifest.Control) int {
+	return strings.Compare(a.Task+"\x00"+a.File+"\x00"+a.Name, b.Task+"\x00"+b.File+"\x00"+b.Name)
+}
+
+// flatten calls fn for every leaf of a JSON value with its dotted path.
+func flatten(v any, at string, fn func(key, value string)) {
+	join := func(k string) string { return strings.TrimPrefix(at+"."+k, ".") }
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v { // order does not matter: the caller sorts
+			flatten(x, join(k), fn)
+		}
+	case []any:
+		for i, x := range v {
+			flatten(x, join(fmt.Sprint(i)), fn)
+		}
+	default:
+		fn(at, fmt.Sprint(v))
+	}
+}
+
+// upload stores local files below the attempt's prefix and describes them. A
+// crash leaves objects that no seal names: gc removes them.
+func (s *session) upload(ctx context.Context, files []localFile) (output, error) {
+	found := make([]manifest.File, len(files))
+	schemas := make([]manifest.Schema, len(files))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.w.cfg.Parallel)
+	for i, f := range files {
+		g.Go(func() (err error) {
+			found[i], schemas[i], err = s.uploadFile(ctx, f)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return output{}, err
+	}
+	parts := make([]manifest.Partition, len(files))
+	for i, f := range files {
+		parts[i] = f.partition
+	}
+	return assemble(parts, found, schemas), nil
+}
+
+// uploadFile reads the footer before it sends anything: a broken file fails at
+// its writer.
+func (s *session) uploadFile(ctx context.Context, f localFile) (manifest.File, manifest.Schema, error) {
+	src, err := newLocalSource(f.path)
+	if err != nil {
+		return manifest.File{}, manifest.Schema{}, outside("read %s", f.name).because(err)
+	}
+	out, schema, err := describe(ctx, src, f.partition.Keys)
+	if err != nil {
+		return out, schema, s.fileError(f.name, err)
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return out, schema, outside("read %s", f.name).because(err)
+	}
+	defer file.Close()
+	sum := newDigest()
+	if _, err := io.Copy(sum, file); err != nil {
+		return out, schema, outside("read %s", f.name).because(err)
+	}
+	hexed := sum.hex()
+	out.SHA256 = &hexed
+	out.Key = s.dataKey(f.partition, path.Base(filepath.ToSlash(f.path)))
+	e, err := s.w.cfg.Store.Upload(ctx, out.Key, file, src.size)
+	if err != nil {
+		return out, schema, outside("upload %s to %s", f.name, out.Key).because(err)
+	}
+	s.own(&out)
+	out.ETag, out.VersionID = e.Version.ETag, e.Version.ID
+	return out, schema, nil
+}
+
+// fileError tells a bad file (exit 3) from a store that could not be read.
+func (s *session) fileError(name string, err error) error {
+	var bad *scan.Error
+	if errors.As(err, &bad) || errors.Is(err, scan.ErrNotParquet) {
+		return refused("%s of task %q cannot be read as Parquet", name, s.task).because(err).
+			hint("the task must write complete Parquet files; the run stays open for its retry")
+	}
+	return outside("read %s", name).because(err)
+}
+
+// own marks a file as this attempt's.
+func (s *session) own(f *manifest.File) {
+	f.Run, f.Generation, f.Task, f.Attempt = s.rec.Run.Run, s.rec.Generation, s.task, s.attempt
+}
+
+// dataPrefix is where the attempt's files of a table lie.
+func (s *session) dataPrefix(table string) string {
+	return manifest.DataPrefix(table, s.rec.Run.Run, s.rec.Generation, s.task, s.attempt)
+}
+
+// dataKey is where the attempt's file of a partition lies.
+func (s *session) dataKey(p manifest.Partition, name string) string {
+	keys := strings.TrimPrefix(strings.TrimPrefix(p.Path, p.Table), "/")
+	return s.dataPrefix(p.Table) + path.Join(keys, name)
+}
+
+// assemble groups described files by partition, with each schema once.
+func assemble(parts []manifest.Partition, files []manifest.File, schemas []manifest.Schema) output {
+	var out output
+	for i, f := range files {
+		at := slices.IndexFunc(out.schemas, func(s manifest.Schema) bool { return sameSchema(s, schemas[i]) })
+		if at < 0 {
+			at = len(out.schemas)
+			out.schemas = append(out.schemas, schemas[i])
+		}
+		f.Schema = int64(at)
+		p := slices.IndexFunc(out.partitions, func(s manifest.SealFiles) bool { return s.Partition.Path == parts[i].Path })
+		if p < 0 {
+			p = len(out.partitions)
+			out.partitions = append(out.partitions, manifest.SealFiles{Partition: parts[i]})
+		}
+		out.partitions[p].Files = append(out.partitions[p].Files, f)
+	}
+	slices.SortFunc(out.partitions, func(a, b manifest.SealFiles) int { return strings.Compare(a.Partition.Path, b.Partition.Path) })
+	for _, p := range out.partitions {
+		slices.SortFunc(p.Files, func(a, b manifest.File) int { return strings.Compare(a.Key, b.Key) })
+	}
+	return out
+}
+
+// sameSchema compares all leaves.
+func sameSchema(a, b manifest.Schema) bool {
+	return slices.EqualFunc(a.Columns, b.Columns, func(x, y manifest.Column) bool {
+		sameID := (x.FieldID == nil) == (y.FieldID == nil) && (x.FieldID == nil || *x.FieldID == *y.FieldID)
+		return sameID && slices.Equal(x.Path, y.Path) && x.Physical == y.Physical && x.Logical == y.Logical &&
+			x.Repetition == y.Repetition && x.MaxDef == y.MaxDef && x.MaxRep == y.MaxRep
+	})
+}
+
+// totals sums up an output.
+func (o *output) totals() manifest.Totals {
+	var t manifest.Totals
+	for _, p := range o.partitions {
+		for _, f := range p.Files {
+			t = t.Add(manifest.Totals{Files: 1, Rows: f.Rows, Bytes: f.Size})
+		}
+	}
+	return t
+}
