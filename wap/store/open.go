@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Config is what a root URL does not say. The zero value is right for local
 // folders and for S3 with the usual AWS environment.
@@ -31,8 +28,17 @@ func Open(ctx context.Context, url string, cfg Config) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Not returned directly: a nil *File or *S3 is no nil Store.
 	if l.Scheme == SchemeFile {
-		return NewFile(l.Dir)
+		f, err := NewFile(l.Dir)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
 	}
-	return nil, fmt.Errorf("open %q: this build has no S3 backend", l)
+	s, err := NewS3(ctx, l, cfg.S3)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

@@ -24,14 +24,21 @@ var (
 	ErrVersionMismatch = errors.New("object has another version")
 	// ErrNotSent: the request provably never reached the store.
 	ErrNotSent = errors.New("request not sent")
-	// ErrForbidden: the store refused for lack of permission. Never "absent".
+	// ErrForbidden: the store refused for lack of permission, or of valid
+	// credentials. Never "absent".
 	ErrForbidden = errors.New("permission denied")
+	// ErrNoBucket: there is no such bucket; nor then an object, but reads say
+	// this and not ErrNotFound, because the location is wrong.
+	ErrNoBucket = errors.New("no such bucket")
+	// ErrUnsupported: the store does not do what was asked, or not like this,
+	// and the same request will never work.
+	ErrUnsupported = errors.New("store refused the request")
 )
 
 // Refused reports whether err proves that a Create or Swap did not act and
 // never will. A nil error is not a refusal.
 func Refused(err error) bool {
-	for _, e := range []error{ErrExists, ErrNotFound, ErrVersionMismatch, ErrNotSent, ErrForbidden} {
+	for _, e := range []error{ErrExists, ErrNotFound, ErrVersionMismatch, ErrNotSent, ErrForbidden, ErrNoBucket, ErrUnsupported} {
 		if errors.Is(err, e) {
 			return true
 		}
