@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+const (
+	// credentialsTimeout bounds all sources together; some start programs.
+	credentialsTimeout = 30 * time.Second
+	// metadataTimeout is for one request to the metadata service of a machine,
+	// which answers at once where there is one.
+	metadataTimeout = 2 * time.Second
+	// readAttempts is how often a request other than Create and Swap is sent
+	// while the store is slow or broken: about 20 s with the SDK's backoff.
+	readAttempts = 6
+	// parallelUploads multipart uploads of partsInFlight parts of partSize bytes
+	// run at once, so that any number of files in flight needs 200 MiB.
+	parallelUploads = 4
+	partsInFlight   = 4
+	partSize        = 8 << 20
+	// abortTimeout is for removing the parts of a failed upload.
+	abortTimeout = 30 * time.Second
+)
+
+// NewS3 returns the store at an s3 location. It finds credentials and, on AWS,
+// the bucket's region before it returns: what is wrong with either shows here.
+func NewS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
+	s, err := newS3(ctx, l, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open %q: %w", l, err)
+	}
+	return s, nil
+}
+
+func newS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	awsCfg, err := cfg.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	source, err := findCredentials(ctx, awsCfg.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	s := &S3{
+		loc:     l,
+		source:  source,
+		uploads: make(chan struct{}, parallelUploads),
+		sse:     types.ServerSideEncryption(cfg.SSE),
+		kmsKey:  optional(cfg.KMSKey),
+		owner:   optional(cfg.BucketOwner),
+	}
+	if cfg.RequesterPays {
+		s.payer = types.RequestPayerRequester
+	}
+	custom := false // an endpoint may also come from the environment
+	adapt := func(o *s3.Options) {
+		o.DisableLogOutputChecksumValidationSkipped = true
+		o.UsePathStyle = o.UsePathStyle || cfg.PathStyle
+		if o.BaseEndpoint != nil {
+			custom = true
+			o.UsePathStyle = true
+			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+			o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+		}
+	}
+	s.client = s3.NewFromConfig(awsCfg, adapt)
+	if !custom && cfg.Region == "" {
+		region, err := s.bucketRegion(ctx)
+		if err != nil {
+			return nil, err
+		}
+		awsCfg.Region = region
+		s.client = s3.NewFromConfig(awsCfg, adapt)
+	}
+	s.manager = transfermanager.New(s.client, func(o *transfermanager.Options) {
+		o.PartSizeBytes = partSize
+		o.MultipartUploadThreshold = partSize
+		o.Concurrency = partsInFlight
+		o.FailTimeout = abortTimeout
+		o.RequestChecksumCalculation = s.client.Options().RequestChecksumCalculation
+	})
+	return s, nil
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (c S3Config) check() error {
+	if c.Endpoint != "" {
+		u, err := url.Parse(c.Endpoint)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return fmt.Errorf("endpoint %q is no http or https URL", c.Endpoint)
+		}
+	}
+	if c.KMSKey != "" && !strings.HasPrefix(c.SSE, "aws:kms") {
+		return fmt.Errorf("a KMS key needs aws:kms encryption, not %q", c.SSE)
+	}
+	switch c.SSE {
+	case "", "AES256", "aws:kms", "aws:kms:dsse":
+		return nil
+	}
+	return fmt.Errorf("unknown encryption %q: want AES256, aws:kms or aws:kms:dsse", c.SSE)
+}
+
+// load reads the SDK's environment and files.
+func (c S3Config) load(ctx context.Context) (aws.Config, error) {
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = 64 // requests run in parallel, mostly to one host
+	})
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(client),
+		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) { o.Client = metadataService() }),
+	}
+	if c.Profile != "" {
+		options = append(options, config.WithSharedConfigProfile(c.Profile))
+	}
+	if c.Region != "" {
+		options = append(options, config.WithRegion(c.Region))
+	}
+	if c.CABundle != "" {
+		bundle, err := os.Open(c.CABundle)
+		if err != nil {
+			return aws.Config{}, fmt.Errorf("read CA bundle: %w", err)
+		}
+		defer bundle.Close()
+		options = append(options, config.WithCustomCABundle(bundle))
+	}
+	loaded, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("read AWS configuration: %w", err)
+	}
+	if c.Endpoint != "" {
+		loaded.BaseEndpoint = &c.Endpoint
+	}
+	if loaded.Region == "" {
+		loaded.Region = "us-east-1"
+	}
+	if loaded.RetryMaxAttempts == 0 {
+		loaded.RetryMaxAttempts = readAttempts
+	}
+	return loaded, nil
+}
+
+// metadataService asks once and briefly: off AWS there is nobody to answer.
+func metadataService() *imds.Client {
+	o := imds.Options{
+		Endpoint:   os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"),
+		HTTPClient: awshttp.NewBuildableClient().WithTimeout(metadataTimeout),
+		Retryer:    retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = 2 }),
+	}
+	if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+		o.ClientEnableState = imds.ClientDisabled
+	}
+	return imds.New(o)
+}
+
+// findCredentials returns the name of the source that has them.
+func findCredentials(ctx context.Context, p aws.CredentialsProvider) (string, error) {
+	if p == nil {
+		return "", fmt.Errorf("find credentials: %w: no source is configured", ErrForbidden)
+	}
+	bounded, cancel := context.WithTimeout(ctx, credentialsTimeout)
+	defer cancel()
+	c, err := p.Retrieve(bounded)
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("find credentials: %w", ctx.Err())
+	}
+	if err != nil {
+		return "", fmt.Errorf("find credentials (environment, shared files, roles of the machine): %w: %v", ErrForbidden, err)
+	}
+	if c.Expired() {
+		return "", fmt.Errorf("find credentials: %w: those from %s expired at %s", ErrForbidden, c.Source, c.Expires.UTC().Format(time.RFC3339))
+	}
+	return c.Source, nil
+}
+
+// bucketRegion asks where the bucket is. S3 tells in a header of whatever it
+// answers, a refusal too; a redirect is not followed.
+func (s *S3) bucketRegion(ctx context.Context) (string, error) {
+	out, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.loc.Bucket, ExpectedBucketOwner: s.owner})
+	if err == nil && aws.ToString(out.BucketRegion) != "" {
+		return *out.BucketRegion, nil
+	}
+	if response, ok := errors.AsType[*awshttp.ResponseError](err); ok && response.Response != nil {
+		if region := response.Response.Header.Get("X-Amz-Bucket-Region"); region != "" {
+			return region, nil
+		}
+		if response.HTTPStatusCode() == http.StatusNotFound {
+			return "", fmt.Errorf("find region of bucket %q: %w", s.loc.Bucket, ErrNoBucket)
+		}
+	}
+	if err == nil {
+		return s.client.Options().Region, nil
+	}
+	return "", fmt.Errorf("find region of bucket %q: %w", s.loc.Bucket, answer(readMode, err))
+}
+
+// CredentialSource names where the credentials come from, as the SDK calls it.
+func (s *S3) CredentialSource() string { return s.source }
+
+// Region is the region that requests are signed for.
+func (s *S3) Region() string { return s.client.Options().Region }
