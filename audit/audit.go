@@ -1,0 +1,69 @@
+// Package audit judges Parquet files by a checks file: a plan, one pass over
+// the data, a report.
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/wap-cli/wap/audit/scan"
+	"github.com/wap-cli/wap/manifest"
+)
+
+// Partition is one unit of judgement (every assertion is evaluated on each
+// partition by itself).
+type Partition struct {
+	manifest.Partition
+	Mode  manifest.Mode
+	Files []File // what is judged, sorted by key
+	// Live are the files the partition keeps beside Files: in mode append,
+	// uniqueness spans both, every other assertion judges Files alone.
+	Live []File
+	// Previous are the live partition's totals, null where there is none: an
+	// overwrite that shrinks it by more than half is a warning.
+	Previous *manifest.Totals
+	// Stray are names beside the data files that no reader would expect.
+	Stray []string
+}
+
+// File is one Parquet file with where it came from, for attribution.
+type File struct {
+	Key        string // as it is named in reports
+	SHA256     string // hex, empty where unknown
+	Run        string
+	Generation int64
+	Task       string
+	Attempt    string
+	Source     scan.Source
+}
+
+// Options are what an audit needs beside rules and files. The zero value is
+// useful but for Now.
+type Options struct {
+	Now time.Time
+	// Memory is the budget for the whole audit in bytes; 0 means 512 MiB.
+	Memory int64
+	// Parallel is how many row groups are decoded at once; 0 means GOMAXPROCS.
+	Parallel int
+	// TrustFooter takes the producer's statistics for evidence. The report says so.
+	TrustFooter bool
+	// LiveSHA256 tells whether a file with these bytes is live already in the
+	// table (no_duplicate_content, mode append); nil: not known.
+	LiveSHA256 func(sha256 string) (key string, live bool)
+	// Plugins runs exec assertions; nil: they are errors.
+	Plugins Plugins
+	// Progress is told bytes read so far and in all; may be nil.
+	Progress func(done, total int64)
+}
+
+// Plugins runs an exec assertion's command.
+type Plugins interface {
+	// Run gives document to command on stdin and returns what it printed. The
+	// error is about starting, the exit status, or ctx's end; stderr is at most
+	// its last 4 KiB either way.
+	Run(ctx context.Context, command []string, document []byte) (stdout, stderr []byte, err error)
+	// Local returns a path under which the file can be read, and URL one for
+	// engines that read the store themselves.
+	Local(ctx context.Context, f File) (path string, err error)
+	URL(f File) string
+}

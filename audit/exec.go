@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/wap-cli/wap/manifest"
+)
+
+const (
+	// maxVerdict is the most that a plugin may print.
+	maxVerdict = 1 << 20
+	// maxStderr is how much of a plugin's stderr is kept, from its end.
+	maxStderr = 4 << 10
+)
+
+func pluginKinds() []*kind {
+	return []*kind{{
+		name: "exec", list: "command", scalar: "command",
+		params: []param{
+			{name: "command", required: true, read: command},
+			{name: "timeout", fallback: "1m0s", read: wait},
+			{name: "local", fallback: false, read: flag},
+			{name: "parameters", read: settings},
+		},
+		bind: func(c *Check, b *binding) (assertion, error) {
+			b.need(needSchema)
+			return &plugin{check: c, substitute: b.substitute}, nil
+		},
+	}}
+}
+
+// plugin runs a command that judges the partition by itself.
+type plugin struct {
+	check      *Check
+	substitute func(string) (string, error)
+}
+
+func (e *plugin) open(*unit) state { return nil }
+func (e *plugin) merge(state)      {}
+
+// document is what a plugin gets on stdin.
+type document struct {
+	Schema     int               `json:"schema"`
+	Assertion  string            `json:"assertion"`
+	Now        time.Time         `json:"now"`
+	Partition  pluginPartition   `json:"partition"`
+	Columns    []pluginColumn    `json:"columns"`
+	Files      []pluginFile      `json:"files"`
+	Parameters map[string]string `json:"parameters"`
+	Baseline   []pluginFile      `json:"baseline"`
+}
+
+type pluginPartition struct {
+	Path  string              `json:"path"`
+	Table string              `json:"table"`
+	Keys  []manifest.KeyValue `json:"keys"`
+}
+
+type pluginColumn struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+}
+
+type pluginFile struct {
+	Key  string `json:"key"`
+	URL  string `json:"url"`
+	Path string `json:"path,omitempty"`
+	Size int64  `json:"size"`
+	Rows int64  `json:"rows"`
+}
+
+// pluginVerdict is what a plugin prints. Unknown fields are left for its own use.
+type pluginVerdict struct {
+	Outcome    string          `json:"outcome"`
+	Observed   json.RawMessage `json:"observed"`
+	Expected   json.RawMessage `json:"expected"`
+	Violations int64           `json:"violations"`
+	Samples    []Sample        `json:"samples"`
+	Message    string          `json:"message"`
+}
+
+func (e *plugin) finish(ctx context.Context, p *judgement) verdict {
+	if p.audit.opts.Plugins == nil {
+		return verdict{failure: &Failure{Cause: CauseOutside, Message: "plugins cannot be run here"}}
+	}
+	command, doc, err := e.prepare(ctx, p)
+	if err != nil {
+		return verdict{failure: p.failureOf(err)}
+	}
+	text, _ := get[string](e.check, "timeout")
+	timeout, err := time.ParseDuration(text)
+	if err != nil {
+		return verdict{failure: p.failureOf(err)}
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	stdout, stderr, err := p.audit.opts.Plugins.Run(limited, command, doc)
+	v := verdict{grade: GradeScan, tested: p.rows, stderr: tailText(stderr)}
+	switch {
+	case limited.Err() != nil && ctx.Err() == nil:
+		v.failure = e.failed("gave no verdict within %s", text)
+	case err != nil:
+		v.failure = e.failed("%s", err)
+	case len(stdout) > maxVerdict:
+		v.failure = e.failed("printed more than %d bytes", maxVerdict)
+	default:
+		e.read(stdout, &v)
+	}
+	return v
+}
+
+func (e *plugin) failed(format string, args ...any) *Failure {
+	return &Failure{Cause: CauseOutside, Message: "plugin " + fmt.Sprintf(format, args...)}
+}
+
+func tailText(b []byte) string {
+	return strings.ToValidUTF8(string(b[max(0, len(b)-maxStderr):]), "\uFFFD")
+}
+
+// prepare fills in what depends on the partition.
+func (e *plugin) prepare(ctx context.Context, p *judgement) (command []string, doc []byte, err error) {
+	parts, _ := get[[]string](e.check, "command")
+	for _, part := range parts {
+		text, err := e.substitute(part)
+		if err != nil {
+			return nil, nil, err
+		}
+		command = append(command, text)
+	}
+	d := document{
+		Schema: 1, Assertion: e.check.ID, Now: p.audit.opts.Now.UTC(), Parameters: map[string]string{},
+		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys},
+	}
+	if d.Partition.Keys == nil {
+		d.Partition.Keys = []manifest.KeyValue{}
+	}
+	given, _ := get[map[string]string](e.check, "parameters")
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if d.Parameters[name], err = e.substitute(given[name]); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, c := range p.files[0].scan.Columns() {
+		d.Columns = append(d.Columns, pluginColumn{c.Dotted, c.Type.String(), c.Nullable()})
+	}
+	if d.Files, err = e.files(ctx, p, p.files); err != nil {
+		return nil, nil, err
+	}
+	if d.Baseline, err = e.files(ctx, p, p.live); err != nil {
+		return nil, nil, err
+	}
+	doc, err = json.Marshal(d)
+	return command, doc, err
+}
+
+func (e *plugin) files(ctx context.Context, p *judgement, files []*openFile) ([]pluginFile, error) {
+	local, _ := get[bool](e.check, "local")
+	out := []pluginFile{}
+	for _, f := range files {
+		file := pluginFile{Key: f.Key, URL: p.audit.opts.Plugins.URL(f.File), Size: f.Source.Size()}
+		if f.scan != nil {
+			file.Rows = f.scan.Footer().Rows
+		}
+		if local {
+			path, err := p.audit.opts.Plugins.Local(ctx, f.File)
+			if err != nil {
+				return nil, fmt.Errorf("fetch %q for a plugin: %w", f.Key, err)
+			}
+			file.Path = path
+		}
+		out = append(out, file)
+	}
+	return out, nil
+}
+
+// read takes one JSON verdict, the whole of stdout.
+func (e *plugin) read(stdout []byte, v *verdict) {
+	var got pluginVerdict
+	dec := json.NewDecoder(bytes.NewReader(stdout))
+	err := dec.Decode(&got)
+	switch {
+	case errors.Is(err, io.EOF):
+		v.failure = e.failed("printed no verdict")
+		return
+	case err != nil:
+		v.failure = e.failed("printed no valid verdict: %s", err)
+		return
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		v.failure = e.failed("printed something after its verdict")
+		return
+	}
+	v.observed, v.expected, v.message = rawText(got.Observed), rawText(got.Expected), got.Message
+	v.violations = got.Violations
+	limit := min(len(got.Samples), int(e.check.Samples))
+	v.samples = got.Samples[:limit]
+	for i := range v.samples {
+		for j := range v.samples[i].Values {
+			cell := &v.samples[i].Values[j]
+			if cell.Text = cutCell(cell.Text); redacted(e.check, cell.Column) {
+				cell.Text = redactedText
+			}
+		}
+	}
+	switch got.Outcome {
+	case "pass":
+		v.holds = true
+	case "warn":
+		v.warning = true
+	case "fail":
+	case "error":
+		v.failure = e.failed("could not judge: %s", got.Message)
+	default:
+		v.failure = e.failed("gave the outcome %q, not pass, warn, fail or error", got.Outcome)
+	}
+}
+
+// rawText writes a JSON value as text: strings without their quotes.
+func rawText(raw json.RawMessage) string {
+	var text string
+	if err := json.Unmarshal(raw, &text); err == nil {
+		return text
+	}
+	if !utf8.Valid(raw) || string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}

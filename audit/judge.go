@@ -1,0 +1,326 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wap-cli/wap/audit/scan"
+	"github.com/wap-cli/wap/manifest"
+)
+
+// openFile is a file whose footer was read, or the reason why it was not.
+type openFile struct {
+	File
+	live    bool
+	scan    *scan.File
+	failure *Failure
+	faults  []fault // what integrity holds against footer and magic
+
+	refs   []scan.Ref     // by slot
+	leaves []*scan.Column // by slot: the leaf with the path's name and type
+	absent []error        // by slot: why a live file cannot stand in
+}
+
+func (f *openFile) key() string { return f.Key }
+
+// trial is one check on its way through a partition.
+type trial struct {
+	check     *Check
+	assertion assertion
+	wants     []int
+	needs     fileNeed
+	spansLive bool
+	failure   *Failure
+	vacuous   bool // no file to bind to
+}
+
+// judgement is the audit of one partition.
+type judgement struct {
+	part   *Partition
+	config *Config
+	audit  *audit
+
+	files  []*openFile // in the order given
+	live   []*openFile
+	rows   int64 // of files, by their footers
+	drifts *Failure
+	trials []*trial
+	slots  []slot
+	consts []*scan.Vector // by slot; nil for a stored column
+	full   bool           // integrity decodes every column
+	faults []fault
+	stats  []string // disagreements of footers and data
+	nulls  []int64  // by slot
+}
+
+// fault is something that integrity holds against a file.
+type fault struct {
+	Failure
+	undecodable bool // an error; else a failed assertion
+}
+
+// judge audits one partition. The error is the context's.
+func (a *audit) judge(ctx context.Context, part *Partition, config *Config) (*judged, error) {
+	p := &judgement{part: part, config: config, audit: a}
+	if err := p.open(ctx); err != nil {
+		return nil, err
+	}
+	p.compareSchemas()
+	p.bind()
+	if err := p.scan(ctx); err != nil {
+		return nil, err
+	}
+	results, metrics := p.finish(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.report(results, metrics), nil
+}
+
+// open reads the footers of all files, several at once.
+func (p *judgement) open(ctx context.Context) error {
+	for _, f := range p.part.Files {
+		p.files = append(p.files, &openFile{File: f})
+	}
+	for _, f := range p.part.Live {
+		p.live = append(p.live, &openFile{File: f, live: true})
+	}
+	var group sync.WaitGroup
+	for _, f := range slices.Concat(p.files, p.live) {
+		if err := p.audit.acquire(ctx); err != nil {
+			break
+		}
+		group.Go(func() {
+			defer p.audit.release()
+			f.open(ctx, p.audit)
+		})
+	}
+	group.Wait()
+	for _, f := range p.files {
+		if f.scan != nil {
+			p.rows += f.scan.Footer().Rows
+		}
+		p.faults = append(p.faults, f.faults...)
+	}
+	return ctx.Err()
+}
+
+func (f *openFile) open(ctx context.Context, a *audit) {
+	file, err := scan.Open(ctx, a.counted(f.Source), scan.Options{PageBudget: a.pageBudget})
+	if err != nil {
+		f.failure = failureIn(f, err)
+		f.faults = append(f.faults, faultOf(f, err))
+		return
+	}
+	f.scan = file
+	if err := file.CheckRows(); err != nil {
+		f.faults = append(f.faults, faultOf(f, err))
+	}
+	if err := file.CheckHead(ctx); err != nil {
+		f.faults = append(f.faults, faultOf(f, err))
+	}
+}
+
+// failureIn tells a fault of the file from one of the way to it.
+func failureIn(f *openFile, err error) *Failure {
+	var fault *scan.Error
+	if !errors.As(err, &fault) {
+		return &Failure{Cause: CauseOutside, Message: err.Error(), File: f.Key}
+	}
+	out := &Failure{Cause: CauseData, Message: fault.Error(), File: f.Key, Column: fault.Column}
+	if fault.RowGroup >= 0 {
+		group := int64(fault.RowGroup)
+		out.RowGroup = &group
+	}
+	return out
+}
+
+// failureOf is the failure of something that is not about a file's bytes unless
+// it says so.
+func (p *judgement) failureOf(err error) *Failure {
+	var failure *fileFailure
+	if errors.As(err, &failure) {
+		return failureIn(failure.file, failure.err)
+	}
+	return &Failure{Cause: CauseOutside, Message: err.Error()}
+}
+
+// fileFailure is an error met in a file.
+type fileFailure struct {
+	file *openFile
+	err  error
+}
+
+func (e *fileFailure) Error() string { return fmt.Sprintf("read %q: %s", e.file.Key, e.err) }
+func (e *fileFailure) Unwrap() error { return e.err }
+
+// compareSchemas looks for the first file whose schema is not the first one's.
+func (p *judgement) compareSchemas() {
+	var first *openFile
+	for _, f := range p.files {
+		switch {
+		case f.scan == nil:
+		case first == nil:
+			first = f
+		default:
+			if column, message := drift(first, f); message != "" {
+				p.drifts = &Failure{Cause: CauseData, Message: message, File: f.Key, Column: column}
+				return
+			}
+		}
+	}
+}
+
+// unopened is the failure of the first file that did not open.
+func (p *judgement) unopened() *Failure {
+	for _, f := range p.files {
+		if f.failure != nil {
+			return f.failure
+		}
+	}
+	return nil
+}
+
+// bind prepares every assertion, built-ins first.
+func (p *judgement) bind() {
+	opened := slices.DeleteFunc(slices.Clone(p.files), func(f *openFile) bool { return f.scan == nil })
+	b := &binding{part: p.part, files: opened, zone: p.config.timezone}
+	for _, c := range slices.Concat(p.config.builtins, p.config.checks) {
+		switch {
+		case c.Off || !c.kind.applies(p.part):
+		case c.Type == "partition_values":
+			for _, one := range p.partitionChecks(c, b) {
+				p.trials = append(p.trials, p.try(one, b))
+			}
+		default:
+			p.trials = append(p.trials, p.try(c, b))
+		}
+	}
+	p.slots, p.full = b.slots, b.full
+	p.consts = make([]*scan.Vector, len(p.slots))
+	for i, s := range p.slots {
+		if s.key != nil {
+			// Bound once already, so that it cannot fail here.
+			p.consts[i], _ = constantOf(*s.key)
+		}
+	}
+	p.nulls = make([]int64, len(p.slots))
+	for _, f := range slices.Concat(opened, p.live) {
+		if f.scan != nil {
+			f.resolve(p.slots, p.consts)
+		}
+	}
+	p.checkLive()
+	p.shareMemory()
+}
+
+// applies reports whether a built-in has something to look at.
+func (k *kind) applies(part *Partition) bool {
+	switch k.name {
+	case "shrink":
+		return part.Mode == manifest.ModeOverwrite && part.Previous != nil
+	case "no_duplicate_content":
+		return part.Mode == manifest.ModeAppend
+	}
+	return true
+}
+
+// try binds one check. What it would need and cannot have is its failure.
+func (p *judgement) try(c *Check, b *binding) *trial {
+	b.wants, b.needs, b.spansLive = nil, needNothing, false
+	t := &trial{check: c}
+	assertion, err := c.kind.bind(c, b)
+	t.assertion, t.wants, t.needs, t.spansLive = assertion, slices.Clone(b.wants), b.needs, b.spansLive
+	switch failed := p.unopened(); {
+	case b.needs > needNothing && failed != nil:
+		t.failure = notEvaluated(failed)
+	case b.needs == needSchema && p.drifts != nil:
+		t.failure = notEvaluated(p.drifts)
+	case b.needs == needSchema && len(b.files) == 0:
+		t.vacuous = true
+	case err != nil:
+		t.failure = &Failure{Cause: CauseData, Message: err.Error(), Column: strings.Join(c.Columns, ",")}
+	}
+	return t
+}
+
+func notEvaluated(why *Failure) *Failure {
+	out := *why
+	out.Message = "not evaluated: " + why.Message
+	return &out
+}
+
+// resolve finds the slots' paths in one file.
+func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
+	f.refs = make([]scan.Ref, len(slots))
+	f.leaves = make([]*scan.Column, len(slots))
+	f.absent = make([]error, len(slots))
+	for i, s := range slots {
+		if s.key != nil {
+			f.leaves[i] = consts[i].Column
+			f.refs[i] = scan.Ref{Path: s.path, Column: -1, Type: s.typ, NonNull: 1}
+			continue
+		}
+		ref, err := f.scan.Resolve(s.path)
+		if err == nil && !ref.Type.Equal(s.typ) {
+			err = fmt.Errorf("column %s is %s in %s and %s here", s.path, ref.Type, f.Key, s.typ)
+		}
+		if err != nil {
+			f.absent[i] = err
+			continue
+		}
+		leaf := f.scan.Columns()[ref.Column]
+		leaf.Type, leaf.Dotted = ref.Type, s.path
+		f.refs[i], f.leaves[i] = ref, &leaf
+	}
+}
+
+// checkLive fails the assertions that also need live files which cannot be had.
+func (p *judgement) checkLive() {
+	for _, t := range p.trials {
+		if !t.spansLive || t.failure != nil {
+			continue
+		}
+		for _, f := range p.live {
+			if f.failure != nil {
+				t.failure = notEvaluated(f.failure)
+				break
+			}
+			for _, slot := range t.wants {
+				if err := f.absent[slot]; err != nil && t.failure == nil {
+					t.failure = &Failure{Cause: CauseData, Message: err.Error(), File: f.Key, Column: p.slots[slot].path}
+				}
+			}
+		}
+	}
+}
+
+// keeper is an assertion that keeps something for every row.
+type keeper interface{ limitMemory(bytes int64) }
+
+// shareMemory divides what rows may take among the assertions that keep them.
+func (p *judgement) shareMemory() {
+	var keepers []keeper
+	for _, t := range p.trials {
+		if k, ok := t.assertion.(keeper); ok && t.failure == nil {
+			keepers = append(keepers, k)
+		}
+	}
+	for _, k := range keepers {
+		k.limitMemory(p.audit.keyMemory / int64(len(keepers)))
+	}
+}
+
+// repeated reports whether a slot's path can have several values a row.
+func (p *judgement) repeated(slot int) bool {
+	for _, f := range p.files {
+		if f.scan != nil {
+			return f.refs[slot].Rep > 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+package audit
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/wap-cli/wap/audit/scan"
+	"github.com/zeebo/xxh3"
+)
+
+// keyHasher hashes the key tuples of batches, a column at a time. Equal tuples
+// have equal hashes; the opposite is for the caller to confirm.
+type keyHasher struct {
+	slots  []int
+	hashes []uint64
+	flags  []uint8 // by row
+	column []uint64
+	scraps []byte
+	// seen keeps the hashes of a dictionary's values while it is current.
+	seen []dictHashes
+}
+
+type dictHashes struct {
+	dict   *scan.Dictionary
+	hashes []uint64
+	nan    []bool
+}
+
+const (
+	keyNull uint8 = 1 << iota // a NULL is in the key
+	keyNaN                    // a NaN is in the key
+)
+
+// hash computes, for each row of v, the key's hash and what is in it. Both are
+// valid until the next call.
+func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
+	if k.seen == nil {
+		k.seen = make([]dictHashes, len(k.slots))
+	}
+	if cap(k.hashes) < v.rows {
+		k.hashes, k.flags = make([]uint64, v.rows), make([]uint8, v.rows)
+	}
+	k.hashes, k.flags = k.hashes[:v.rows], k.flags[:v.rows]
+	clear(k.hashes)
+	clear(k.flags)
+	for i, slot := range k.slots {
+		k.add(i, v.cols[slot])
+	}
+	return k.hashes, k.flags
+}
+
+// add mixes one column in.
+func (k *keyHasher) add(i int, vec *scan.Vector) {
+	values, nan := k.values(i, vec)
+	if vec.Def == nil {
+		for row, h := range values {
+			k.hashes[row] = mix(k.hashes[row], h)
+		}
+		for row, is := range nan {
+			if is {
+				k.flags[row] |= keyNaN
+			}
+		}
+		return
+	}
+	next := 0
+	for row, def := range vec.Def {
+		if def != vec.Column.MaxDef {
+			k.flags[row] |= keyNull
+			k.hashes[row] = mix(k.hashes[row], nullHash)
+			continue
+		}
+		if nan != nil && nan[next] {
+			k.flags[row] |= keyNaN
+		}
+		k.hashes[row] = mix(k.hashes[row], values[next])
+		next++
+	}
+}
+
+const nullHash = 0x9e3779b97f4a7c15
+
+// mix folds a value's hash into a tuple's.
+func mix(h, value uint64) uint64 {
+	hi, lo := bits.Mul64(h^0xa0761d6478bd642f, value^0xe7037ed1a0b428db)
+	return hi ^ lo ^ bits.RotateLeft64(value, 31)
+}
+
+// values hashes the present values of a vector; nan is nil where none can be.
+func (k *keyHasher) values(i int, vec *scan.Vector) (hashes []uint64, nan []bool) {
+	if vec.Dict == nil {
+		return k.hashValues(vec.Column, &vec.Values, vec.Present)
+	}
+	d := &k.seen[i]
+	if d.dict != vec.Dict {
+		h, n := k.hashValues(vec.Column, &vec.Dict.Values, vec.Dict.Len)
+		d.dict, d.hashes, d.nan = vec.Dict, append(d.hashes[:0], h...), n
+	}
+	if cap(k.column) < vec.Present {
+		k.column = make([]uint64, vec.Present)
+	}
+	k.column = k.column[:vec.Present]
+	for j, at := range vec.Indices {
+		k.column[j] = d.hashes[at]
+	}
+	if d.nan == nil {
+		return k.column, nil
+	}
+	nan = make([]bool, vec.Present)
+	for j, at := range vec.Indices {
+		nan[j] = d.nan[at]
+	}
+	return k.column, nan
+}
+
+func (k *keyHasher) hashValues(c *scan.Column, v *scan.Values, n int) (hashes []uint64, nan []bool) {
+	if cap(k.column) < n {
+		k.column = make([]uint64, n)
+	}
+	k.column = k.column[:n]
+	switch classOf(c) {
+	case signed:
+		for i := range n {
+			k.column[i] = spread(uint64(c.Int64At(v, i)))
+		}
+	case unsigned:
+		for i := range n {
+			k.column[i] = spread(c.Uint64At(v, i))
+		}
+	case floating:
+		nan = make([]bool, n)
+		for i := range n {
+			f := canonicalFloat(c.FloatAt(v, i))
+			nan[i] = f != f
+			k.column[i] = spread(math.Float64bits(f))
+		}
+	default:
+		for i := range n {
+			k.scraps = appendKey(k.scraps[:0], c, v, i)
+			k.column[i] = k.bytes(c)
+		}
+	}
+	return k.column, nan
+}
+
+// bytes hashes a value's key form. A wide decimal that fits 64 bits hashes as a
+// narrow one does, as files may store the same column either way.
+func (k *keyHasher) bytes(c *scan.Column) uint64 {
+	if classOf(c) == wide && len(k.scraps) == 8 {
+		return spread(binary.BigEndian.Uint64(k.scraps))
+	}
+	return xxh3.Hash(k.scraps)
+}
+
+// spread is splitmix64's finalizer: a bijection, so that one integer column has
+// no collisions at all.
+func spread(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// appendTuple appends the key of a row in a form that is equal exactly when the
+// tuples are: each part is marked NULL, or stands with its length before it.
+// at holds, by key column, the position of the row's value or -1 for NULL.
+func appendTuple(dst []byte, v *view, slots []int, at []int, scrap []byte) []byte {
+	for i, slot := range slots {
+		vec := v.cols[slot]
+		if at[i] < 0 {
+			dst = append(dst, 0)
+			continue
+		}
+		values, pos := vec.Lookup(at[i])
+		scrap = appendKey(scrap[:0], vec.Column, values, pos)
+		dst = append(dst, 1)
+		dst = binary.AppendUvarint(dst, uint64(len(scrap)))
+		dst = append(dst, scrap...)
+	}
+	return dst
+}
+
+// positions maps rows to present values, for each of some columns.
+type positions struct {
+	v     *view
+	slots []int
+	index [][]int32 // by key column and row; nil where value i is row i's
+	at    []int
+}
+
+func newPositions(v *view, slots []int) *positions {
+	p := &positions{v: v, slots: slots, index: make([][]int32, len(slots)), at: make([]int, len(slots))}
+	for i, slot := range slots {
+		vec := v.cols[slot]
+		if vec.Def == nil {
+			continue
+		}
+		rows, next := make([]int32, v.rows), int32(0)
+		for row, def := range vec.Def {
+			rows[row] = -1
+			if def == vec.Column.MaxDef {
+				rows[row], next = next, next+1
+			}
+		}
+		p.index[i] = rows
+	}
+	return p
+}
+
+// of returns the positions of a row's key; valid until the next call.
+func (p *positions) of(row int) []int {
+	for i := range p.slots {
+		p.at[i] = row
+		if p.index[i] != nil {
+			p.at[i] = int(p.index[i][row])
+		}
+	}
+	return p.at
+}

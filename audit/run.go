@@ -1,0 +1,170 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wap-cli/wap/audit/scan"
+	"github.com/wap-cli/wap/manifest"
+)
+
+const (
+	defaultMemory = 512 << 20
+	minPageBudget = 16 << 20
+	maxPageBudget = 256 << 20
+)
+
+// audit is one call of Run.
+type audit struct {
+	opts       Options
+	tokens     chan struct{} // one for each row group or footer being read
+	keyMemory  int64
+	pageBudget int64
+	bytes      atomic.Int64
+	requests   atomic.Int64
+
+	mu    sync.Mutex
+	done  int64
+	total int64
+}
+
+func newAudit(opts Options) *audit {
+	if opts.Memory <= 0 {
+		opts.Memory = defaultMemory
+	}
+	if opts.Parallel <= 0 {
+		opts.Parallel = runtime.GOMAXPROCS(0)
+	}
+	return &audit{
+		opts: opts, tokens: make(chan struct{}, opts.Parallel),
+		// Half for keys, of as many partitions as are judged at once; the rest is
+		// for pages and batches.
+		keyMemory:  opts.Memory / 2 / int64(opts.Parallel),
+		pageBudget: min(max(opts.Memory/4, minPageBudget), maxPageBudget),
+	}
+}
+
+func (a *audit) acquire(ctx context.Context) error {
+	select {
+	case a.tokens <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *audit) release() { <-a.tokens }
+
+// Run judges each partition by its table's checks. Whatever is wrong with the
+// data, or with the way to it, stands in the report; the error is ctx's end, or
+// the caller's mistake: no rules for a table, no `now`.
+func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*Report, error) {
+	if opts.Now.IsZero() {
+		return nil, errors.New("run audit: options without now")
+	}
+	parts = slices.Clone(parts)
+	slices.SortFunc(parts, func(a, b Partition) int { return cmp.Compare(a.Path, b.Path) })
+	configs := make([]*Config, len(parts))
+	for i := range parts {
+		if configs[i] = rules.For(parts[i].Table); configs[i] == nil {
+			return nil, fmt.Errorf("run audit: no checks for table %q", parts[i].Table)
+		}
+	}
+	a := newAudit(opts)
+	for i := range parts {
+		for _, f := range slices.Concat(parts[i].Files, parts[i].Live) {
+			a.total += f.Source.Size()
+		}
+	}
+	results, err := a.judgeAll(ctx, parts, configs)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{
+		Outcome: Pass, Rules: rules.Digest(), Now: opts.Now.UTC(), TrustFooter: opts.TrustFooter,
+		BytesRead: a.bytes.Load(), Requests: a.requests.Load(),
+		Partitions: []PartitionReport{}, Assertions: []Result{},
+	}
+	for _, r := range results {
+		report.Partitions = append(report.Partitions, r.partition)
+		report.Assertions = append(report.Assertions, r.results...)
+		report.Rows += r.partition.Rows
+		report.Files += r.partition.Files
+	}
+	report.settle()
+	return report, nil
+}
+
+// judgeAll audits several partitions at once, each of which reads several row
+// groups at once; the tokens bound both together.
+func (a *audit) judgeAll(ctx context.Context, parts []Partition, configs []*Config) ([]*judged, error) {
+	results, errs := make([]*judged, len(parts)), make([]error, len(parts))
+	seats := make(chan struct{}, a.opts.Parallel)
+	var group sync.WaitGroup
+	for i := range parts {
+		seats <- struct{}{}
+		group.Go(func() {
+			defer func() { <-seats }()
+			results[i], errs[i] = a.judge(ctx, &parts[i], configs[i])
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// progress tells that a row group is done. What is told counts the compressed
+// bytes of row groups, so that it rises evenly.
+func (a *audit) progress(u *unit) {
+	if a.opts.Progress == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done = min(a.done+u.file.scan.Footer().RowGroups[u.group].Bytes, a.total)
+	a.opts.Progress(a.done, a.total)
+}
+
+// countedSource counts what is read through it.
+type countedSource struct {
+	scan.Source
+	audit *audit
+}
+
+func (a *audit) counted(s scan.Source) scan.Source { return countedSource{s, a} }
+
+func (s countedSource) ReadRange(ctx context.Context, p []byte, off int64) error {
+	s.audit.requests.Add(1)
+	err := s.Source.ReadRange(ctx, p, off)
+	if err == nil {
+		s.audit.bytes.Add(int64(len(p)))
+	}
+	return err
+}
+
+// judged is what an audit says about one partition.
+type judged struct {
+	partition PartitionReport
+	results   []Result
+}
+
+func (p *judgement) report(results []Result, metrics []manifest.Metric) *judged {
+	out := &judged{results: results}
+	out.partition = PartitionReport{
+		Path: p.part.Path, Files: int64(len(p.part.Files)), Rows: p.rows, Metrics: metrics,
+	}
+	for _, f := range p.part.Files {
+		out.partition.Bytes += f.Source.Size()
+	}
+	return out
+}

@@ -1,0 +1,393 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wap-cli/wap/audit/scan"
+)
+
+// maxBroken is how many broken columns of one row group are told apart. Each
+// costs reading the row group once more.
+const maxBroken = 8
+
+// reading is one row group on its way through the assertions.
+type reading struct {
+	p      *judgement
+	unit   *unit
+	trials []int         // indexes into p.trials of those that are fed
+	broken map[int]error // by leaf
+
+	states  []state // as trials
+	nulls   []int64 // by slot
+	stats   []string
+	badUTF8 []fault
+	outside error
+}
+
+// units lists the row groups that somebody reads, live files first: what stands
+// there already is never the surplus.
+func (p *judgement) units() []*unit {
+	var list []*unit
+	for _, files := range [][]*openFile{p.live, p.files} {
+		for _, f := range files {
+			if f.scan == nil {
+				continue
+			}
+			first := int64(0)
+			for group, rg := range f.scan.Footer().RowGroups {
+				list = append(list, &unit{file: f, group: group, rows: rg.Rows, first: first})
+				first += rg.Rows
+			}
+		}
+	}
+	return list
+}
+
+// fed lists the assertions that read a file. It is asked before the scan, whose
+// failures change the answer.
+func (p *judgement) fed(f *openFile) []int {
+	var list []int
+	for i, t := range p.trials {
+		if t.failure == nil && !t.vacuous && len(t.wants) > 0 && (t.spansLive || !f.live) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// scan feeds every row group to the assertions, several at once, and merges
+// their states in order. The error is the context's.
+func (p *judgement) scan(ctx context.Context) error {
+	var units []*unit
+	for _, u := range p.units() {
+		if u.trials = p.fed(u.file); len(u.trials) > 0 || p.full && !u.file.live {
+			units = append(units, u)
+		}
+	}
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make([]chan *reading, len(units))
+	for i := range done {
+		done[i] = make(chan *reading, 1)
+	}
+	go func() {
+		for i, u := range units {
+			// Held until the row group is merged: what is read ahead is bounded.
+			if p.audit.acquire(inner) != nil {
+				close(done[i])
+				return
+			}
+			go func() { done[i] <- p.read(inner, u) }()
+		}
+	}()
+	for i := range units {
+		r, ok := <-done[i]
+		if !ok {
+			return ctx.Err()
+		}
+		p.merge(r)
+		p.audit.release()
+		p.audit.progress(r.unit)
+		if err := ctx.Err(); err != nil {
+			stop()
+			p.drain(done[i+1:])
+			return err
+		}
+	}
+	return nil
+}
+
+// drain gives back what row groups after a cancelled one hold.
+func (p *judgement) drain(done []chan *reading) {
+	for _, d := range done {
+		if _, ok := <-d; !ok {
+			return
+		}
+		p.audit.release()
+	}
+}
+
+// read scans one row group. A broken column takes out the assertions that read
+// it, and the rest is read again without it.
+func (p *judgement) read(ctx context.Context, u *unit) *reading {
+	r := &reading{p: p, unit: u, trials: u.trials, broken: map[int]error{}}
+	for {
+		err := r.pass(ctx)
+		var fault *scan.Error
+		switch {
+		case err == nil:
+			return r
+		case !errors.As(err, &fault):
+			r.outside = err
+			return r
+		}
+		r.setBroken(fault)
+	}
+}
+
+// setBroken marks the fault's column, or all columns when it names none of those
+// that were asked for or too many are broken already.
+func (r *reading) setBroken(fault *scan.Error) {
+	found := false
+	for _, leaf := range r.leaves() {
+		named := r.unit.file.scan.Columns()[leaf].Dotted == fault.Column
+		if named && r.broken[leaf] == nil {
+			r.broken[leaf], found = fault, true
+		}
+	}
+	if found && len(r.broken) <= maxBroken {
+		return
+	}
+	for _, leaf := range r.leaves() {
+		if r.broken[leaf] == nil {
+			r.broken[leaf] = fault
+		}
+	}
+}
+
+// leaves lists the leaves to read, those of broken columns included.
+func (r *reading) leaves() []int {
+	file, n := r.unit.file, len(r.unit.file.scan.Columns())
+	wanted := make([]bool, n)
+	for _, t := range r.trials {
+		for _, slot := range r.p.trials[t].wants {
+			if leaf := file.refs[slot].Column; leaf >= 0 {
+				wanted[leaf] = true
+			}
+		}
+	}
+	var list []int
+	for leaf := range n {
+		if wanted[leaf] || r.p.full && !file.live {
+			list = append(list, leaf)
+		}
+	}
+	return list
+}
+
+// pass reads the row group once, with what is not broken, from fresh states.
+func (r *reading) pass(ctx context.Context) error {
+	file := r.unit.file
+	r.states = make([]state, len(r.trials))
+	r.nulls, r.stats, r.badUTF8 = make([]int64, len(r.p.slots)), nil, nil
+	for i, t := range r.trials {
+		if r.whole(t) {
+			r.states[i] = r.p.trials[t].assertion.open(r.unit)
+		}
+	}
+	req, place := r.request()
+	checks := make([]*scan.StatisticsCheck, len(req.Columns))
+	for i, c := range req.Columns {
+		check, err := file.scan.CheckStatistics(r.unit.group, c.Column)
+		if err != nil {
+			return err
+		}
+		checks[i] = check
+	}
+	feed := newFeeder(r, place)
+	err := file.scan.ScanRowGroup(ctx, r.unit.group, req, func(b *scan.Batch) error {
+		for i := range b.Columns {
+			checks[i].Observe(&b.Columns[i])
+			r.lookAtText(b, &b.Columns[i])
+		}
+		feed.batch(b)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	feed.constants(len(req.Columns) == 0)
+	for i, c := range req.Columns {
+		if text := checks[i].Result(); text != "" {
+			r.stats = append(r.stats, fmt.Sprintf("%s: row group %d: column %s: %s",
+				file.Key, r.unit.group, file.scan.Columns()[c.Column].Dotted, text))
+		}
+	}
+	return nil
+}
+
+// whole reports whether none of a trial's columns is broken.
+func (r *reading) whole(trial int) bool {
+	for _, slot := range r.p.trials[trial].wants {
+		if leaf := r.unit.file.refs[slot].Column; leaf >= 0 && r.broken[leaf] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// request asks for each leaf once: for values if anybody wants them. place maps
+// leaves to their position in batches.
+func (r *reading) request() (scan.Request, map[int]int) {
+	file := r.unit.file
+	needs := map[int]scan.Need{}
+	for _, t := range r.trials {
+		for _, slot := range r.p.trials[t].wants {
+			if r.p.slots[slot].values && file.refs[slot].Column >= 0 {
+				needs[file.refs[slot].Column] = scan.ReadValues
+			}
+		}
+	}
+	var req scan.Request
+	place := map[int]int{}
+	for _, leaf := range r.leaves() {
+		if r.broken[leaf] != nil {
+			continue
+		}
+		need := needs[leaf]
+		if r.p.full && !file.live {
+			need = scan.ReadValues
+		}
+		place[leaf] = len(req.Columns)
+		req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: need})
+	}
+	return req, place
+}
+
+// lookAtText notes texts that are not UTF-8, the first of each column and batch.
+func (r *reading) lookAtText(b *scan.Batch, vec *scan.Vector) {
+	if vec.BadUTF8 == 0 {
+		return
+	}
+	group := int64(b.RowGroup)
+	r.badUTF8 = append(r.badUTF8, fault{Failure: Failure{
+		Cause: CauseData, File: r.unit.file.Key, Column: vec.Column.Dotted, RowGroup: &group,
+		Message: fmt.Sprintf("row %d: the text is not UTF-8", b.FirstRow+int64(vec.RowOf(vec.FirstBadUTF8))),
+	}})
+}
+
+// feeder hands batches to states.
+type feeder struct {
+	r     *reading
+	view  view
+	place map[int]int
+}
+
+func newFeeder(r *reading, place map[int]int) *feeder {
+	return &feeder{r: r, place: place, view: view{unit: r.unit, cols: make([]*scan.Vector, len(r.p.slots))}}
+}
+
+func (f *feeder) batch(b *scan.Batch) {
+	f.view.first, f.view.rows = b.FirstRow, b.Rows
+	for slot := range f.view.cols {
+		f.view.cols[slot] = nil
+		switch leaf := f.r.unit.file.refs[slot].Column; {
+		case f.r.p.consts[slot] != nil:
+			f.view.cols[slot] = repeatConstant(f.r.p.consts[slot], b.Rows)
+		default:
+			i, read := f.place[leaf]
+			if !read || f.r.unit.file.absent[slot] != nil {
+				continue
+			}
+			f.view.cols[slot] = &b.Columns[i]
+			f.r.nulls[slot] += int64(b.Columns[i].Entries - b.Columns[i].Present)
+		}
+	}
+	f.add()
+}
+
+func (f *feeder) add() {
+	for _, s := range f.r.states {
+		if s != nil {
+			s.add(&f.view)
+		}
+	}
+}
+
+// constants feeds a row group of which nothing is read: all that is asked about
+// are partition keys.
+func (f *feeder) constants(alone bool) {
+	const rows = 8192
+	for done := int64(0); alone && done < f.r.unit.rows; done += rows {
+		f.batch(&scan.Batch{
+			RowGroup: f.r.unit.group, FirstRow: f.r.unit.first + done, Rows: int(min(rows, f.r.unit.rows-done)),
+		})
+	}
+}
+
+// merge takes a row group's states in.
+func (p *judgement) merge(r *reading) {
+	for i, t := range r.trials {
+		trial := p.trials[t]
+		switch {
+		case r.outside != nil:
+			trial.fail(&Failure{Cause: CauseOutside, Message: r.outside.Error(), File: r.unit.file.Key})
+		case !r.whole(t):
+			trial.fail(r.failureOf(t))
+		case r.states[i] != nil && trial.failure == nil:
+			trial.assertion.merge(r.states[i])
+		}
+	}
+	if r.outside != nil {
+		p.faults = append(p.faults, fault{Failure: Failure{
+			Cause: CauseOutside, Message: r.outside.Error(), File: r.unit.file.Key}, undecodable: true})
+		return
+	}
+	for slot, n := range r.nulls {
+		p.nulls[slot] += n
+	}
+	p.stats = append(p.stats, r.stats...)
+	for _, leaf := range r.leaves() {
+		if err := r.broken[leaf]; err != nil {
+			p.faults = append(p.faults, faultOf(r.unit.file, err))
+		}
+	}
+	p.faults = append(p.faults, r.badUTF8...)
+}
+
+// failureOf is why a trial lost one of its columns.
+func (r *reading) failureOf(trial int) *Failure {
+	for _, slot := range r.p.trials[trial].wants {
+		if leaf := r.unit.file.refs[slot].Column; leaf >= 0 && r.broken[leaf] != nil {
+			return failureIn(r.unit.file, r.broken[leaf])
+		}
+	}
+	return nil
+}
+
+// fail keeps the first failure; one of the data outranks one from outside, for
+// it stays true on a retry.
+func (t *trial) fail(f *Failure) {
+	if t.failure == nil || t.failure.Cause == CauseOutside && f.Cause == CauseData {
+		t.failure = f
+	}
+}
+
+// rescan reads some slots of some row groups again, in order.
+func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, fn func(v *view)) error {
+	for _, u := range units {
+		if err := p.rescanUnit(ctx, u, slots, fn); err != nil {
+			return &fileFailure{u.file, err}
+		}
+	}
+	return nil
+}
+
+func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, fn func(v *view)) error {
+	var req scan.Request
+	place := map[int]int{}
+	for _, slot := range slots {
+		leaf := u.file.refs[slot].Column
+		if _, twice := place[leaf]; leaf >= 0 && !twice {
+			place[leaf] = len(req.Columns)
+			req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: scan.ReadValues})
+		}
+	}
+	r := &reading{p: p, unit: u, nulls: make([]int64, len(p.slots)), states: []state{callback(fn)}}
+	feed := newFeeder(r, place)
+	err := u.file.scan.ScanRowGroup(ctx, u.group, req, func(b *scan.Batch) error {
+		feed.batch(b)
+		return nil
+	})
+	if err == nil {
+		feed.constants(len(req.Columns) == 0)
+	}
+	return err
+}
+
+// callback is a state that hands views on.
+type callback func(v *view)
+
+func (c callback) add(v *view) { c(v) }
