@@ -53,7 +53,7 @@ func Apply(ctx context.Context, ld Loader, root *Ref, changes []Change, newID fu
 	top := &node{}
 	if root != nil {
 		top.entry = &TreeEntry{Kind: NodeTree, Ref: *root}
-		if top.tree, err = loadTree(ctx, ld, *root, nil); err != nil {
+		if top.tree, err = (folder{ref: root}).load(ctx, ld); err != nil {
 			return nil, nil, Totals{}, err
 		}
 		top.entry.Totals = top.tree.Totals
@@ -125,13 +125,13 @@ func (n *node) load(ctx context.Context, ld Loader) error {
 		for _, parent := range level {
 			below = append(below, parent.find()...)
 		}
-		entries := make([]*TreeEntry, len(below))
+		folders := make([]folder, len(below))
 		for i, child := range below {
 			if len(child.children) > 0 {
-				entries[i] = child.entry
+				folders[i] = folderOf(child.entry)
 			}
 		}
-		trees, err := loadEntries(ctx, ld, entries)
+		trees, err := loadFolders(ctx, ld, folders)
 		if err != nil {
 			return err
 		}

@@ -216,7 +216,7 @@ func TestDecodeStrict(t *testing.T) {
 		{"surrogate", `{"format":1,"generation":2,"run":"\ud800"}` + "\n", "run", "string is not in canonical form", 33},
 		{"broken escape", `{"format":1,"generation":2,"run":"\q"}` + "\n", "run", "string with a broken escape", 33},
 		{"UTF-8", "{\"format\":1,\"generation\":2,\"run\":\"\xff\"}\n", "run", "not UTF-8", 33},
-		{"control", "{\"format\":1,\"generation\":2,\"run\":\"\n\"}\n", "run", "string is not in canonical form", 33},
+		{"control", "{\"format\":1,\"generation\":2,\"run\":\"\n\"}\n", "run", "control character in a string", 34},
 		{"open string", `{"format":1,"generation":2,"run":"r`, "run", "string without an end", 33},
 		{"a list", "[]\n", "", "not an object", 0},
 		{"nothing", "", "", "not an object", 0},

@@ -287,9 +287,12 @@ func (d *decoder) text() (string, error) {
 	}
 	escaped := false
 	for ; d.pos < len(d.data) && d.data[d.pos] != '"'; d.pos++ {
-		if d.data[d.pos] == '\\' {
+		switch c := d.data[d.pos]; {
+		case c == '\\':
 			escaped = true
 			d.pos++
+		case c < 0x20:
+			return "", d.errorf(d.pos, "control character in a string")
 		}
 	}
 	if d.pos >= len(d.data) {
@@ -301,12 +304,12 @@ func (d *decoder) text() (string, error) {
 		return "", d.errorf(start, "not UTF-8")
 	}
 	s := string(raw[1 : len(raw)-1])
-	if escaped {
-		// encoding/json knows the escapes; whether they are the canonical ones
-		// is seen when the spelling is compared.
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return "", d.errorf(start, "string with a broken escape")
-		}
+	if !escaped {
+		return s, nil
+	}
+	// encoding/json knows the escapes, and takes others than the canonical ones.
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", d.errorf(start, "string with a broken escape")
 	}
 	if string(appendString(nil, s)) != string(raw) {
 		return "", d.errorf(start, "string is not in canonical form")

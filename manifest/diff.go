@@ -15,20 +15,12 @@ func Diff(ctx context.Context, ld Loader, a, b *Ref, fn func(path []string, old,
 	if a == nil && b == nil || a != nil && b != nil && *a == *b {
 		return nil
 	}
-	var roots [2]*Tree
-	for i, ref := range []*Ref{a, b} {
-		roots[i] = &Tree{}
-		if ref == nil {
-			continue
-		}
-		tree, err := loadTree(ctx, ld, *ref, nil)
-		if err != nil {
-			return err
-		}
-		roots[i] = tree
+	roots, err := loadFolders(ctx, ld, []folder{{ref: a}, {ref: b}})
+	if err != nil {
+		return err
 	}
 	d := differ{ld: ld, fn: fn}
-	return d.trees(ctx, nil, roots[0], roots[1])
+	return d.trees(ctx, nil, roots)
 }
 
 type differ struct {
@@ -36,16 +28,24 @@ type differ struct {
 	fn func(path []string, old, new *TreeEntry) error
 }
 
-// trees compares two folders at path.
-func (d differ) trees(ctx context.Context, path []string, a, b *Tree) error {
+// trees compares two folders at path, the old and the new; either may be nil.
+func (d differ) trees(ctx context.Context, path []string, sides []*Tree) error {
+	var entries [2][]TreeEntry
+	for i, tree := range sides {
+		if tree != nil {
+			entries[i] = tree.Entries
+		}
+	}
 	var pairs []*TreeEntry // old and new by turns
-	for _, p := range pairEntries(a.Entries, b.Entries) {
+	var folders []folder
+	for _, p := range pairEntries(entries[0], entries[1]) {
 		if p[0] != nil && p[1] != nil && p[0].Kind == p[1].Kind && p[0].Ref == p[1].Ref {
 			continue
 		}
 		pairs = append(pairs, p[0], p[1])
+		folders = append(folders, folderOf(p[0]), folderOf(p[1]))
 	}
-	trees, err := loadEntries(ctx, d.ld, pairs)
+	trees, err := loadFolders(ctx, d.ld, folders)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,7 @@ func (d differ) pair(ctx context.Context, path []string, entries []*TreeEntry, t
 	if trees[0] == nil && trees[1] == nil {
 		return nil
 	}
-	for side := range trees {
-		if trees[side] == nil {
-			trees[side] = &Tree{}
-		}
-	}
-	return d.trees(ctx, at, trees[0], trees[1])
+	return d.trees(ctx, at, trees)
 }
 
 // pairEntries joins two sorted lists by name.

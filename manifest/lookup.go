@@ -15,38 +15,51 @@ import (
 // unpartitioned table, whose manifest has it. One node is loaded for each
 // component, and one more where path is a folder that may be a table.
 func Lookup(ctx context.Context, ld Loader, root *Ref, path []string) (*TreeEntry, *Table, error) {
-	if root == nil {
-		return nil, nil, nil
+	p, err := locate(ctx, ld, root, path)
+	if err != nil || p.entry == nil || p.table != nil || p.tree != nil || p.entry.Kind == NodeManifest {
+		return p.entry, p.table, err
 	}
-	node, err := loadTree(ctx, ld, *root, nil)
-	if err != nil {
+	if p.tree, err = folderOf(p.entry).load(ctx, ld); err != nil {
 		return nil, nil, err
 	}
-	entry := &TreeEntry{Kind: NodeTree, Ref: *root, Totals: node.Totals}
-	table := node.Table
+	return p.entry, p.tree.Table, nil
+}
+
+// place is what lies at a path.
+type place struct {
+	entry *TreeEntry // nil where there is nothing
+	table *Table     // of the folders that were loaded
+	tree  *Tree      // the entry's folder, where it was loaded
+}
+
+// locate loads the folders above path, and that of an empty path.
+func locate(ctx context.Context, ld Loader, root *Ref, path []string) (place, error) {
+	if root == nil {
+		return place{}, nil
+	}
+	tree, err := folder{ref: root}.load(ctx, ld)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{entry: &TreeEntry{Kind: NodeTree, Ref: *root, Totals: tree.Totals}, table: tree.Table, tree: tree}
 	for i, name := range path {
-		entry = node.entry(name)
-		if entry == nil {
-			return nil, table, nil
-		}
+		p.entry, p.tree = p.tree.entry(name), nil
 		last := i == len(path)-1
-		if entry.Kind == NodeManifest {
-			if !last {
-				return nil, table, nil
-			}
-			return entry, table, nil
+		if p.entry == nil || last {
+			break
 		}
-		if last && table != nil {
-			return entry, table, nil
+		if p.entry.Kind == NodeManifest {
+			p.entry = nil
+			break
 		}
-		if node, err = loadTree(ctx, ld, entry.Ref, &entry.Totals); err != nil {
-			return nil, nil, err
+		if p.tree, err = folderOf(p.entry).load(ctx, ld); err != nil {
+			return place{}, err
 		}
-		if node.Table != nil {
-			table = node.Table
+		if p.tree.Table != nil {
+			p.table = p.tree.Table
 		}
 	}
-	return entry, table, nil
+	return p, nil
 }
 
 // entry returns the entry of a name, nil where there is none.
@@ -66,18 +79,19 @@ func (t *Tree) entry(name string) *TreeEntry {
 // an error of fn ends the walk and is returned. The folders of one folder are
 // loaded at once.
 func Walk(ctx context.Context, ld Loader, root *Ref, path []string, fn func(path []string, e TreeEntry, t *Table) error) error {
-	entry, table, err := Lookup(ctx, ld, root, path)
-	if err != nil || entry == nil {
+	p, err := locate(ctx, ld, root, path)
+	if err != nil || p.entry == nil {
 		return err
 	}
-	if entry.Kind == NodeManifest {
-		return fn(path, *entry, table)
+	if p.entry.Kind == NodeManifest {
+		return fn(path, *p.entry, p.table)
 	}
-	tree, err := loadTree(ctx, ld, entry.Ref, &entry.Totals)
-	if err != nil {
-		return err
+	if p.tree == nil {
+		if p.tree, err = folderOf(p.entry).load(ctx, ld); err != nil {
+			return err
+		}
 	}
-	return walkTree(ctx, ld, tree, walked{path: path, table: table, fn: fn})
+	return walkTree(ctx, ld, p.tree, walked{path: path, table: p.table, fn: fn})
 }
 
 // walked is where a walk is.
@@ -91,19 +105,19 @@ func walkTree(ctx context.Context, ld Loader, tree *Tree, w walked) error {
 	if tree.Table != nil {
 		w.table = tree.Table
 	}
-	entries := make([]*TreeEntry, len(tree.Entries))
+	folders := make([]folder, len(tree.Entries))
 	for i := range tree.Entries {
-		entries[i] = &tree.Entries[i]
+		folders[i] = folderOf(&tree.Entries[i])
 	}
-	below, err := loadEntries(ctx, ld, entries)
+	below, err := loadFolders(ctx, ld, folders)
 	if err != nil {
 		return err
 	}
 	parent := w.path
-	for i, e := range entries {
+	for i, e := range tree.Entries {
 		w.path = append(slices.Clone(parent), e.Name)
 		if below[i] == nil {
-			err = w.fn(w.path, *e, w.table)
+			err = w.fn(w.path, e, w.table)
 		} else {
 			err = walkTree(ctx, ld, below[i], w)
 		}

@@ -2,9 +2,13 @@ package manifest
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestApplyConflicts(t *testing.T) {
@@ -144,4 +148,57 @@ func TestTreeBroken(t *testing.T) {
 	o.bodies[root.Key] = body
 	var format *FormatError
 	check("other totals", func(err error) bool { return errors.As(err, &format) && format.Path == "totals" })
+}
+
+// slowObjects takes one second of the bubble's clock for each load, so that
+// seconds count the rounds of loads that wait for each other.
+type slowObjects struct{ *objects }
+
+func (o slowObjects) Load(ctx context.Context, ref Ref) ([]byte, error) {
+	time.Sleep(time.Second)
+	return o.objects.Load(ctx, ref)
+}
+
+// Nodes of one depth are loaded together: as many rounds as the tree is deep.
+func TestTreeRounds(t *testing.T) {
+	o := newObjects()
+	var changes, again []Change
+	for day := range 10 {
+		for region := range 2 {
+			path := fmt.Sprintf("sales/dt=%d/region=%d", day, region)
+			changes = append(changes, put(path, 1))
+			again = append(again, put(path, 2))
+		}
+	}
+	a, _ := o.apply(t, nil, changes...)
+	b, _ := o.apply(t, a, again...)
+	ld := slowObjects{o}
+	tests := []struct {
+		name   string
+		rounds time.Duration
+		act    func() error
+	}{
+		{"apply", 3, func() error { _, _, _, err := Apply(t.Context(), ld, b, changes, o.newID); return err }},
+		{"diff", 3, func() error {
+			return Diff(t.Context(), ld, a, b, func(_ []string, _, _ *TreeEntry) error { return nil })
+		}},
+		{"walk", 3, func() error {
+			return Walk(t.Context(), ld, b, nil, func([]string, TreeEntry, *Table) error { return nil })
+		}},
+		{"lookup", 3, func() error {
+			_, _, err := Lookup(t.Context(), ld, b, []string{"sales", "dt=1", "region=1"})
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			if err := tt.act(); err != nil {
+				t.Error(err)
+			}
+			if rounds := time.Since(start); rounds != tt.rounds*time.Second {
+				t.Errorf("%s takes %d rounds, want %d", tt.name, rounds/time.Second, tt.rounds)
+			}
+		})
+	}
 }
