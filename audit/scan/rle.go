@@ -1,6 +1,9 @@
 package scan
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // hybrid decodes Parquet's RLE / bit-packed hybrid: levels, dictionary indices
 // and RLE booleans. It reads ahead of nothing: a run of a million equal values
@@ -75,9 +78,7 @@ func (h *hybrid) levels(dst []uint8) error {
 		if h.packed == nil {
 			fill(dst[:n], uint8(h.value))
 		} else {
-			for i := range n {
-				dst[i] = uint8(h.bits())
-			}
+			unpack(h, dst[:n])
 		}
 		h.run -= n
 		dst = dst[n:]
@@ -113,19 +114,19 @@ func (h *hybrid) indices(dst []uint32, limit uint32) error {
 		}
 		n := min(h.run, len(dst))
 		part := dst[:n]
+		top := h.value
 		if h.packed != nil {
-			h.unpack(part)
+			top = unpack(h, part)
 		} else {
 			for i := range part {
 				part[i] = h.value
 			}
 		}
-		var top uint32
-		for _, v := range part {
-			top = max(top, v)
-		}
 		if top >= limit {
-			return faultf(BadPage, "dictionary index %d, the dictionary has %d values", top, limit)
+			// The bits of all values together are too large; one of them may be.
+			if top = slices.Max(part); top >= limit {
+				return faultf(BadPage, "dictionary index %d, the dictionary has %d values", top, limit)
+			}
 		}
 		h.run -= n
 		dst = dst[n:]
@@ -133,20 +134,40 @@ func (h *hybrid) indices(dst []uint32, limit uint32) error {
 	return nil
 }
 
-// unpack reads len(dst) values of the current bit-packed run: eight bytes at a
-// time while they last.
-func (h *hybrid) unpack(dst []uint32) {
-	mask := uint64(1)<<h.width - 1
-	width, bit, buf := h.width, h.bit, h.packed
+// unpack reads len(dst) values of the current bit-packed run and returns the
+// bits that any of them has. Values come in groups of eight that begin at a
+// byte; the ones within a group are cut out of as few loads as they fit.
+func unpack[T uint8 | uint32](h *hybrid, dst []T) (or T) {
 	i := 0
-	for ; i < len(dst) && bit>>3+8 <= len(buf); i++ {
-		dst[i] = uint32(binary.LittleEndian.Uint64(buf[bit>>3:]) >> (bit & 7) & mask)
-		bit += width
+	for ; i < len(dst) && h.bit%(8*h.width) != 0; i++ {
+		dst[i] = T(h.bits())
+		or |= dst[i]
 	}
-	h.bit = bit
+	if h.width <= 15 {
+		for ; i+8 <= len(dst) && h.bit>>3+16 <= len(h.packed); i += 8 {
+			or |= unpack8(dst[i:i+8:i+8], h.packed[h.bit>>3:], h.width)
+			h.bit += 8 * h.width
+		}
+	}
 	for ; i < len(dst); i++ {
-		dst[i] = h.bits()
+		dst[i] = T(h.bits())
+		or |= dst[i]
 	}
+	return or
+}
+
+// unpack8 reads a group of eight values of at most 15 bits. src has 16 bytes.
+func unpack8[T uint8 | uint32](dst []T, src []byte, width int) T {
+	w := uint(width) & 15
+	mask := uint64(1)<<w - 1
+	x := binary.LittleEndian.Uint64(src)
+	y := binary.LittleEndian.Uint64(src[w>>1:]) >> (w & 1 * 4)
+	_ = dst[7]
+	dst[0], dst[1] = T(x&mask), T(x>>w&mask)
+	dst[2], dst[3] = T(x>>(2*w)&mask), T(x>>(3*w)&mask)
+	dst[4], dst[5] = T(y&mask), T(y>>w&mask)
+	dst[6], dst[7] = T(y>>(2*w)&mask), T(y>>(3*w)&mask)
+	return dst[0] | dst[1] | dst[2] | dst[3] | dst[4] | dst[5] | dst[6] | dst[7]
 }
 
 // bits reads one value of the current bit-packed run.
