@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wap-cli/wap/audit"
 	"github.com/wap-cli/wap/wap"
 )
 
@@ -127,7 +128,7 @@ func unknownCommand(commands []*command, words []string) error {
 	if len(below) > 0 {
 		return withHint(e, "%s", strings.Join(below, " or "))
 	}
-	if near := nearest(words[0], names); near != "" {
+	if near, ok := audit.Nearest(words[0], names); ok {
 		return withHint(e, "did you mean %q?", near)
 	}
 	return withHint(e, "wap help lists the commands")
@@ -165,7 +166,7 @@ func (c *command) unknownFlag(t token, own []flagSpec) error {
 	for _, f := range own {
 		names = append(names, f.name)
 	}
-	if near := nearest(strings.TrimLeft(t.written, "-"), names); near != "" {
+	if near, ok := audit.Nearest(strings.TrimLeft(t.written, "-"), names); ok {
 		return withHint(e, "did you mean --%s?", near)
 	}
 	if c.takesCommand {

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/wap-cli/wap/audit"
 	"github.com/wap-cli/wap/wap"
 )
 
@@ -140,7 +141,7 @@ func (r *configReader) mapping(n *yaml.Node, known []string, visit func(key, val
 			r.fail(key, "%q stands twice, first in line %d", key.Value, first)
 		case known != nil && !slices.Contains(known, key.Value):
 			e := r.fail(key, "unknown key %q", key.Value)
-			if near := nearest(key.Value, known); near != "" {
+			if near, ok := audit.Nearest(key.Value, known); ok {
 				e.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else {
 				e.Hint = "known keys: " + strings.Join(known, ", ")

@@ -92,7 +92,7 @@ func (c *command) usageLine() string {
 	words := []string{"wap", c.name}
 	if c.argsUsage != "" {
 		args := c.argsUsage
-		if c.minArgs == 0 {
+		if c.minArgs == 0 && !c.takesCommand {
 			args = "[" + args + "]"
 		}
 		words = append(words, args)

@@ -64,7 +64,10 @@ func encodeParquet(text string) ([]byte, error) {
 			}
 		}
 	}
-	return out.Bytes(), w.Close()
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 func (c textColumn) node() (schema.Node, error) {

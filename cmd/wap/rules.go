@@ -162,7 +162,7 @@ func (c *call) reportFiles() ([]reportFile, error) {
 		case "json", "junit", "markdown":
 		default:
 			e := usage("--report %q: unknown format %q", text, format)
-			if near := nearest(format, []string{"json", "junit", "markdown"}); near != "" {
+			if near, ok := audit.Nearest(format, []string{"json", "junit", "markdown"}); ok {
 				return nil, withHint(e, "did you mean %q?", near)
 			}
 			return nil, withHint(e, "json, junit or markdown")

@@ -11,7 +11,7 @@ import (
 func runCommand() *command {
 	return &command{
 		name:      "run",
-		argsUsage: "SCOPE… -- CMD ARG…",
+		argsUsage: "SCOPE…",
 		about:     "the whole step: begin, pin, run CMD, stage and seal what it wrote, audit, publish",
 		detail: "CMD writes Parquet files into the folder $WAP_OUT: at its top where SCOPE is one partition, else below warehouse paths. " +
 			"Its output goes to stderr. It is not run again for a task that is sealed, nor for a run that is published. " +

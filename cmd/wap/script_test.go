@@ -66,7 +66,7 @@ func tree(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // jsonField compares one field of the JSON on stdout: "json .error.code 3".
-// ".list.#" is a list's length; without a value the field only has to be there,
+// ".list.len" is a list's length; without a value the field only has to be there,
 // and negated it must not be.
 func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || len(args) > 2 {
@@ -112,7 +112,7 @@ func lookupJSON(ts *testscript.TestScript, path string) (string, bool) {
 			}
 			v = next
 		case []any:
-			if part == "#" {
+			if part == "len" {
 				v = len(node)
 				continue
 			}

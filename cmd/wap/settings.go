@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wap-cli/wap/audit"
 	"github.com/wap-cli/wap/manifest"
 	"github.com/wap-cli/wap/wap/store"
 )
@@ -202,7 +203,7 @@ func (s *settings) mode() (manifest.Mode, error) {
 	modes := []string{string(manifest.ModeOverwrite), string(manifest.ModeAppend), string(manifest.ModeReplace)}
 	if value != "" && !slices.Contains(modes, value) {
 		e := usage("mode %q is none of %s", value, strings.Join(modes, ", "))
-		if near := nearest(value, modes); near != "" {
+		if near, ok := audit.Nearest(value, modes); ok {
 			return "", withHint(e, "did you mean %q?", near)
 		}
 		return "", e
