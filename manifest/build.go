@@ -139,13 +139,9 @@ func (b *builder) write(n *node, tree *Tree, entry *TreeEntry) (*TreeEntry, erro
 	for _, e := range tree.Entries {
 		tree.Totals = tree.Totals.Add(e.Totals)
 	}
-	path := strings.Join(n.path, "/")
-	if err := tree.Validate(); err != nil {
-		return nil, fmt.Errorf("build tree of %q: %w", path, err)
-	}
 	body, err := Encode(tree)
 	if err != nil {
-		return nil, fmt.Errorf("build tree of %q: %w", path, err)
+		return nil, fmt.Errorf("build tree of %q: %w", strings.Join(n.path, "/"), err)
 	}
 	sha := SHA256Hex(body)
 	e := TreeEntry{Kind: NodeTree, Ref: Ref{Key: TreeKey(b.newID(), sha), SHA256: sha}, Totals: tree.Totals}

@@ -54,12 +54,37 @@ func (e *NewerFormatError) Error() string {
 // those of encoding/json with at most omitempty.
 //
 // Floats, maps, interfaces, arrays, bytes, and text that is not UTF-8 are
-// errors. v is not validated.
+// errors, and so is what v's Validate method refuses, if it has one: nothing is
+// stored that no reader would accept.
 func Encode(v any) ([]byte, error) {
 	rv := reflect.ValueOf(v)
 	if !rv.IsValid() {
 		return nil, errors.New("encode object: nil")
 	}
+	if err := validate(rv); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", rv.Type(), err)
+	}
+	return encode(rv)
+}
+
+// validate calls the Validate method of v or of a pointer to it.
+func validate(v reflect.Value) error {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	if v.Kind() != reflect.Pointer {
+		p := reflect.New(v.Type())
+		p.Elem().Set(v)
+		v = p
+	}
+	if o, ok := v.Interface().(interface{ Validate() error }); ok {
+		return o.Validate()
+	}
+	return nil
+}
+
+// encode is Encode without Validate.
+func encode(rv reflect.Value) ([]byte, error) {
 	e := &encoder{layouts: layouts{}}
 	if err := e.value(rv, nil); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", rv.Type(), err)
@@ -84,10 +109,8 @@ func Decode(data []byte, v any) error {
 		}
 		return err
 	}
-	if o, ok := fresh.Interface().(interface{ Validate() error }); ok {
-		if err := o.Validate(); err != nil {
-			return err
-		}
+	if err := validate(fresh); err != nil {
+		return err
 	}
 	pv.Elem().Set(fresh.Elem())
 	return nil
@@ -104,7 +127,7 @@ func decodeExactly(data []byte, v reflect.Value) error {
 	}
 	// The decoder knows the grammar; that the spelling is the one of Encode
 	// (escapes, omitted empty fields) is left to Encode itself.
-	again, err := Encode(v.Interface())
+	again, err := encode(v)
 	if err != nil {
 		return &FormatError{Offset: -1, Reason: err.Error()}
 	}

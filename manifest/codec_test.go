@@ -238,6 +238,17 @@ func TestDecodeStrict(t *testing.T) {
 	}
 }
 
+// What no reader would accept is not written, however it is passed.
+func TestEncodeValidates(t *testing.T) {
+	m := OpenMark{Format: 1, Run: "r"}
+	var e *FormatError
+	for _, v := range []any{m, &m} {
+		if got, err := Encode(v); !errors.As(err, &e) || e.Path != "generation" {
+			t.Errorf("%T: %s, %v", v, got, err)
+		}
+	}
+}
+
 func TestDecodePath(t *testing.T) {
 	data, err := Encode(sampleSeal(t))
 	if err != nil {

@@ -60,7 +60,7 @@ func TestExtensionsSurvive(t *testing.T) {
 			if err := decodeExactly(data, reflect.ValueOf(v).Elem()); err != nil {
 				t.Fatal(err)
 			}
-			again, err := Encode(v)
+			again, err := encode(reflect.ValueOf(v))
 			if err != nil || !bytes.Equal(again, data) {
 				t.Errorf("encoded\n%s, %v\nwant\n%s", again, err, data)
 			}
@@ -82,7 +82,7 @@ func TestExtensionsMove(t *testing.T) {
 	tag := s.Tags[0]
 	s.Tags = []Tag{{Name: "2024-q4", Sequence: 3, Snapshot: snapshotRef(3)}, tag}
 	s.Parent, s.Tree, s.Runs, s.Totals, s.Exports = nil, nil, nil, Totals{}, nil
-	got, err := Encode(&s)
+	got, err := encode(reflect.ValueOf(&s))
 	if err != nil {
 		t.Fatal(err)
 	}

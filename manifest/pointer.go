@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (p *Pointer) Sign() error {
 func (p *Pointer) selfSHA256() (string, error) {
 	unsigned := *p
 	unsigned.SelfSHA256 = ""
-	data, err := Encode(&unsigned)
+	data, err := encode(reflect.ValueOf(unsigned))
 	if err != nil {
 		return "", fmt.Errorf("sign pointer: %w", err)
 	}

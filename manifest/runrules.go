@@ -85,20 +85,24 @@ func (r *Run) checkIntent() error {
 	)
 }
 
+// checkReferences checks that what was resolved are inputs, each at one state
+// however often it is named.
 func (r *Run) checkReferences() error {
-	return checkAll(
-		each("references", r.References, func(ref *Reference) error {
-			named := slices.ContainsFunc(r.Inputs, func(s InputSource) bool { return s.Source == ref.Source })
-			switch {
-			case !named:
-				return invalid("source", "%q is no input", ref.Source)
-			case ref.Sequence < r.Floor:
-				return invalid("sequence", "%d is older than the floor", ref.Sequence)
-			}
-			return isBase("", ref.Base)()
-		}),
-		unique("references", r.References, func(ref Reference) string { return ref.Source }),
-	)
+	states := map[string]Base{}
+	return each("references", r.References, func(ref *Reference) error {
+		named := slices.ContainsFunc(r.Inputs, func(s InputSource) bool { return s.Source == ref.Source })
+		state, seen := states[ref.Source]
+		states[ref.Source] = ref.Base
+		switch {
+		case !named:
+			return invalid("source", "%q is no input", ref.Source)
+		case seen && state != ref.Base:
+			return invalid("source", "%q stands for two states", ref.Source)
+		case ref.Sequence < r.Floor:
+			return invalid("sequence", "%d is older than the floor", ref.Sequence)
+		}
+		return isBase("", ref.Base)()
+	})()
 }
 
 // checkRedo checks how a later generation was opened.

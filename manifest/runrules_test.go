@@ -130,7 +130,9 @@ func TestValidateRedoneRun(t *testing.T) {
 	checkBroken(t, sampleRun, []broken[Run]{
 		{"first base", func(r *Run) { r.FirstBase = sampleBase(42) }, "first_base"},
 		{"reference below the floor", func(r *Run) { r.References[0].Base = *sampleBase(39) }, "references[0].sequence"},
-		{"reference twice", func(r *Run) { r.References = append(r.References, r.References[0]) }, "references[1]"},
+		{"reference to two states", func(r *Run) {
+			r.References = append(r.References, Reference{Source: r.References[0].Source, Base: *sampleBase(41)})
+		}, "references[1].source"},
 		{"no reason", func(r *Run) { r.Redo.Reason = "" }, "redo.reason"},
 		{"task", func(r *Run) { r.Redo.Tasks[0] = "c" }, "redo.tasks[0]"},
 		{"from", func(r *Run) { r.Redo.From = StateOpen }, "redo.from"},
