@@ -83,15 +83,17 @@ func (l *lab) client(st store.Store) *Warehouse {
 
 func (l *lab) open() *Warehouse { l.t.Helper(); return l.client(l.store) }
 
-// faulty opens the warehouse through faults.
-func (l *lab) faulty(cfg faultstore.Config) (*Warehouse, *faultstore.Store) {
+// faulty runs a step through a store with faults.
+func (l *lab) faulty(s step, cfg faultstore.Config, timeout time.Duration) (*faultstore.Store, error) {
 	l.t.Helper()
 	fs := faultstore.New(l.store, cfg)
-	w, err := Open(context.Background(), l.config(fs))
-	if err != nil {
-		l.t.Fatal(err)
+	c := l.config(fs)
+	c.CommitTimeout = timeout
+	w, err := Open(context.Background(), c)
+	if err == nil {
+		_, err = l.do(w, s)
 	}
-	return w, fs
+	return fs, err
 }
 
 // order is a row of the test table.

@@ -22,6 +22,18 @@ var errGone = errors.New("object is missing")
 // errMoved: somebody else changed the run record first. Read it again.
 var errMoved = errors.New("run record has moved on")
 
+// errNoVersion: an answer that looks like success and names no version, as an
+// empty or foreign page does. Nothing is known.
+var errNoVersion = errors.New("the store's success names no version")
+
+// acknowledged is the error of a write: success needs a version.
+func acknowledged(v store.Version, err error) error {
+	if err == nil && v.ETag == "" {
+		return errNoVersion
+	}
+	return err
+}
+
 // outside makes an error of the world outside: nothing was committed, a retry
 // may help.
 func outside(format string, args ...any) *Error { return failf(KindOutside, format, args...) }
@@ -91,8 +103,9 @@ func (w *Warehouse) create(ctx context.Context, key string, v any) (manifest.Ref
 // bytes stand there now, and if not, the ones that do.
 func (w *Warehouse) claim(ctx context.Context, key string, body []byte) (won bool, standing []byte, err error) {
 	for i := range sends {
-		_, err = w.cfg.Store.Create(ctx, key, body)
-		if err == nil {
+		var v store.Version
+		v, err = w.cfg.Store.Create(ctx, key, body)
+		if err = acknowledged(v, err); err == nil {
 			return true, nil, nil
 		}
 		if errors.Is(err, store.ErrExists) {

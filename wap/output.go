@@ -224,7 +224,7 @@ func (s *session) uploadFile(ctx context.Context, f localFile) (manifest.File, m
 	out.SHA256 = &hexed
 	out.Key = s.dataKey(f.partition, path.Base(filepath.ToSlash(f.path)))
 	e, err := s.w.cfg.Store.Upload(ctx, out.Key, file, src.size)
-	if err != nil {
+	if err = acknowledged(e.Version, err); err != nil {
 		return out, schema, outside("upload %s to %s", f.name, out.Key).because(err)
 	}
 	s.own(&out)

@@ -46,6 +46,7 @@ func (p *publisher) publish(ctx context.Context) error {
 		p.result.Generation = rec.Generation
 		p.result.TasksDone, p.result.TasksAll = int64(len(rec.Tasks)), int64(len(rec.Tasks))
 		if rec.State == manifest.StatePublished {
+			p.w.forget(ctx, rec)
 			return p.published(ctx, rec, *rec.Published)
 		}
 		if err := p.w.standing(rec); err != nil {
@@ -171,14 +172,16 @@ func (p *publisher) commit(ctx context.Context, rec *record, ev *Evidence) error
 			return err
 		}
 		p.sent = append(p.sent, pr.next.Snapshot)
-		landed, err := p.w.send(ctx, pr)
+		err = p.w.send(ctx, pr)
 		if errors.Is(err, errOvertaken) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		return p.land(ctx, rec, landed, pr.next)
+		p.result.Partitions = publishPartitions(plan.entry().Partitions)
+		p.land(ctx, rec, pr.next)
+		return nil
 	}
 }
 
@@ -203,25 +206,23 @@ func (p *publisher) found(ctx context.Context, rec *record, found *landing, err 
 				hint("the published one stands")
 		}
 	}
-	return p.land(ctx, rec, nil, found.Base)
+	p.land(ctx, rec, found.Base)
+	p.warn(rec, p.published(ctx, rec, found.Base))
+	return nil
 }
 
 // land settles the record once the run is in the lineage: from here the answer
 // is 0, and whatever fails is a warning. A crash before it leaves a record and
 // an open mark behind, which the next call settles.
-func (p *publisher) land(ctx context.Context, rec *record, _ *head, at manifest.Base) error {
+func (p *publisher) land(ctx context.Context, rec *record, at manifest.Base) {
 	own, cancel := graced(context.WithoutCancel(ctx), signalGrace)
 	defer cancel()
-	found := &landing{at, rec.Generation, manifest.EffectPublished}
-	if _, err := p.w.settle(own, rec, found); errors.Is(err, errMoved) {
+	p.result.Status, p.result.Sequence = StatusPublished, at.Sequence
+	_, err := p.w.settle(own, rec, &landing{at, rec.Generation, manifest.EffectPublished})
+	if errors.Is(err, errMoved) {
 		_, _, err = p.w.settled(own, rec.Run.Run)
-		p.warn(rec, err)
-	} else {
-		p.warn(rec, err)
 	}
-	err := p.published(own, rec, at)
 	p.warn(rec, err)
-	return nil
 }
 
 func (p *publisher) warn(rec *record, err error) {

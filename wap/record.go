@@ -68,7 +68,7 @@ func (w *Warehouse) swapRun(ctx context.Context, r *record, change func(*manifes
 	}
 	for i := range sends {
 		next.version, err = w.cfg.Store.Swap(ctx, key, r.version, body)
-		if err == nil {
+		if err = acknowledged(next.version, err); err == nil {
 			return next, nil
 		}
 		if errors.Is(err, store.ErrForbidden) {
@@ -152,8 +152,14 @@ func (w *Warehouse) settle(ctx context.Context, r *record, found *landing) (*rec
 	if err != nil {
 		return nil, err
 	}
-	w.remove(ctx, manifest.MarkKey(r.Run.Run, r.Generation))
+	w.forget(ctx, next)
 	return next, nil
+}
+
+// forget deletes the open mark of a generation that is over. A call that finds
+// it over does so again: the one that ended it may have been killed in between.
+func (w *Warehouse) forget(ctx context.Context, r *record) {
+	w.remove(ctx, manifest.MarkKey(r.Run.Run, r.Generation))
 }
 
 // mustRun is settled for commands that need the run to exist.

@@ -25,6 +25,7 @@ func (w *Warehouse) Redo(ctx context.Context, req RedoRequest) (*RunStatus, erro
 		}
 		switch {
 		case rec.Generation >= target:
+			w.remove(ctx, manifest.MarkKey(req.Run, target-1))
 			return w.briefly(rec), nil
 		case rec.Generation < target-1:
 			return w.briefly(rec), failf(KindUsage, "run %q is at generation %d: %d cannot be opened next", req.Run, rec.Generation, target).
@@ -91,9 +92,6 @@ func (w *Warehouse) reopen(ctx context.Context, rec *record, target int64, req R
 		}
 	}
 	_, err = w.swapRun(ctx, rec, func(m *manifest.Run) { *m = next })
-	if err == nil {
-		w.remove(ctx, manifest.MarkKey(req.Run, rec.Generation))
-	}
 	return err
 }
 

@@ -63,6 +63,7 @@ func (w *Warehouse) RunTask(ctx context.Context, req RunRequest) (*PublishResult
 func (w *Warehouse) alreadyPublished(ctx context.Context, p *publisher, s *session) error {
 	w.notify(Warning, fmt.Sprintf("%s is published already, at sequence %d; the command does not run", s.rec.names(), s.rec.Published.Sequence),
 		fmt.Sprintf("wap redo %s --reason TEXT begins it anew", quote(s.rec.Run.Run)))
+	w.forget(ctx, s.rec)
 	return p.published(ctx, s.rec, *s.rec.Published)
 }
 

@@ -91,7 +91,7 @@ func (w *Warehouse) createAll(ctx context.Context, objects []*written) error {
 // send swaps the pointer to a proposal and reads it back, whatever the answer
 // was: the pointer alone says whether it landed. It returns
 //
-//   - the head in which it is part of the lineage: landed;
+//   - nil: it is part of the pointer's lineage;
 //   - errOvertaken: this body can never land, make a new one;
 //   - outcome_unknown: the deadline passed while some send may still act;
 //   - outside: the deadline passed, and every send was provably refused or
@@ -100,7 +100,7 @@ func (w *Warehouse) createAll(ctx context.Context, objects []*written) error {
 // Sending the identical bytes again is always safe: their condition can hold
 // but once. Until this returns, the caller's context ends nothing: a signal
 // shortens the deadline.
-func (w *Warehouse) send(ctx context.Context, p *proposal) (*head, error) {
+func (w *Warehouse) send(ctx context.Context, p *proposal) error {
 	if w.cfg.Sending != nil {
 		w.cfg.Sending(true)
 		defer w.cfg.Sending(false)
@@ -109,26 +109,27 @@ func (w *Warehouse) send(ctx context.Context, p *proposal) (*head, error) {
 	defer cancel()
 	o := outlook{}
 	for i := 0; ; i++ {
-		_, err := w.cfg.Store.Swap(own, manifest.PointerKey, p.from.version, p.body)
-		o.sent(err)
+		v, err := w.cfg.Store.Swap(own, manifest.PointerKey, p.from.version, p.body)
+		o.sent(acknowledged(v, err))
 		h, err := w.head(own)
 		if isKind(err, KindStoreBroken) {
-			return nil, err
+			return err
 		}
 		if err == nil {
-			landed, err := w.landed(own, h, p, &o)
+			var landed bool
+			landed, err = w.landed(own, h, p, &o)
 			if landed || isKind(err, KindStoreBroken) && !errors.Is(err, errGone) {
-				return h, err
+				return err
 			}
 			if err == nil && h.version != p.from.version {
-				return nil, errOvertaken
+				return errOvertaken
 			}
 		}
 		if err != nil {
 			o.last = err
 		}
 		if pause(own, i) != nil {
-			return nil, o.undecided()
+			return o.undecided()
 		}
 	}
 }
@@ -218,7 +219,7 @@ func (w *Warehouse) fence(ctx context.Context, why string) error {
 	if err := w.createAll(ctx, []*written{obj}); err != nil {
 		return err
 	}
-	_, err = w.send(ctx, p)
+	err = w.send(ctx, p)
 	if errors.Is(err, errOvertaken) {
 		return nil
 	}

@@ -51,6 +51,9 @@ func newLocalSource(path string) (*localSource, error) {
 	return &localSource{path: path, size: info.Size(), stamp: info}, nil
 }
 
+// Path is where the file lies, for plugins that open it themselves.
+func (s *localSource) Path() string { return s.path }
+
 // Size implements scan.Source.
 func (s *localSource) Size() int64 { return s.size }
 

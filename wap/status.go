@@ -40,7 +40,7 @@ func (w *Warehouse) Status(ctx context.Context, run string) (*StatusResult, erro
 			return res, err
 		case run == "" && final(rec.State):
 			// The mark outlived its generation: a call was killed in between.
-			w.remove(ctx, manifest.MarkKey(name, rec.Generation))
+			w.forget(ctx, rec)
 			continue
 		}
 		s, err := w.runStatus(ctx, rec)

@@ -26,6 +26,7 @@ func (w *Warehouse) Abort(ctx context.Context, run, reason string) (*RunStatus, 
 			return w.briefly(rec), failf(KindStopped, "%s is published at sequence %d: it cannot be aborted", rec.names(), rec.Published.Sequence).
 				hint("wap show %s", quote(run))
 		case manifest.StateAborted, manifest.StateCollected, manifest.StateRevoked:
+			w.forget(ctx, rec)
 			return w.briefly(rec), nil
 		case manifest.StateAborting, manifest.StateCollecting:
 			_, err = w.finishStop(ctx, rec)
@@ -76,6 +77,6 @@ func (w *Warehouse) finishStop(ctx context.Context, rec *record) (*record, error
 	if err != nil {
 		return nil, err
 	}
-	w.remove(ctx, manifest.MarkKey(rec.Run.Run, rec.Generation))
+	w.forget(ctx, next)
 	return next, nil
 }

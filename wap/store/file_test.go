@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -270,4 +272,26 @@ func TestFileLockCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTree(t, dir, ".wap-lock", "k")
+}
+
+// Folders that come and go never make a Create fail, nor its outcome unknown.
+func TestFileFolderRace(t *testing.T) {
+	dir := t.TempDir()
+	var clients sync.WaitGroup
+	for w := range 8 {
+		clients.Go(func() {
+			s := newFile(t, dir)
+			for i := range 100 {
+				key := fmt.Sprintf("a/%d/b/%d", i%2, w)
+				if _, err := s.Create(t.Context(), key, nil); err != nil {
+					t.Errorf("create %q: %v", key, err)
+				}
+				if err := s.Delete(t.Context(), key); err != nil {
+					t.Errorf("delete %q: %v", key, err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	wantTree(t, dir)
 }

@@ -15,6 +15,7 @@ type mode int
 
 const (
 	readMode   mode = iota // If-Match on a read
+	headMode               // the same, where answers have no body to say more
 	createMode             // If-None-Match on a put
 	swapMode               // If-Match on a put
 )
@@ -75,9 +76,14 @@ func byCode(m mode, code string) error {
 	switch code {
 	case "PreconditionFailed": // also inside an answer of status 200 or 500
 		return m.preconditionFailed()
-	case "NoSuchKey", "NoSuchVersion", "NotFound":
+	case "NoSuchKey", "NoSuchVersion":
 		if m == createMode {
 			return nil // makes no sense there, so it proves nothing
+		}
+		return ErrNotFound
+	case "NotFound": // the SDK's word for a 404 without a code: a proxy's, too
+		if m != headMode {
+			return nil
 		}
 		return ErrNotFound
 	case "NoSuchBucket":

@@ -85,7 +85,7 @@ func (s *S3) head(ctx context.Context, key string, v Version) (Entry, error) {
 		RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
 	})
 	if err != nil {
-		return Entry{}, answer(readMode, err)
+		return Entry{}, answer(headMode, err)
 	}
 	got, err := version(out.ETag, out.VersionId)
 	if err != nil {

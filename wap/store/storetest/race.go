@@ -128,32 +128,49 @@ func Increment(ctx context.Context, s store.Meta, key string) error {
 }
 
 // testRaceCreateDelete: objects that come and go do not disturb others of the
-// same folder, nor its parents.
+// same folder, nor its parents. A store may answer so that the outcome is
+// unknown (versitygw does, when it removes a folder at that moment); then the
+// same write sent again settles it.
 func testRaceCreateDelete(t *testing.T, open Handle) {
 	const clients, rounds = 8, 40
-	var made atomic.Int64
+	var unknown atomic.Int64
 	each(clients, clients, func(w int) {
 		s := open()
 		for i := range rounds {
 			key := fmt.Sprintf("x/%d/y/%d.%d", i%2, w, i)
-			if _, err := s.Create(t.Context(), key, []byte("x")); err != nil {
+			n, err := createSettled(t.Context(), s, key)
+			unknown.Add(int64(n))
+			if err != nil {
 				t.Errorf("create %q: %v", key, err)
 				return
 			}
-			made.Add(1)
-			if _, _, err := s.Get(t.Context(), key); err != nil {
-				t.Errorf("get %q: %v", key, err)
+			if body, _, err := s.Get(t.Context(), key); err != nil || string(body) != key {
+				t.Errorf("get %q: %q, %v", key, body, err)
 			}
 			if err := s.Delete(t.Context(), key); err != nil {
 				t.Errorf("delete %q: %v", key, err)
 			}
 		}
 	})
-	if made.Load() != clients*rounds {
-		t.Fatalf("%d objects made, want %d", made.Load(), clients*rounds)
+	if n := unknown.Load(); n > 0 {
+		t.Logf("%d of %d creates had to be settled", n, clients*rounds)
 	}
 	if left := keys(t, open(), ""); len(left) > 0 {
 		t.Fatalf("left behind: %s", strings.Join(left, " "))
+	}
+}
+
+// createSettled creates key, which nobody else writes, with itself as body, and
+// returns how many answers on the way said nothing.
+func createSettled(ctx context.Context, s store.Store, key string) (int, error) {
+	for unknown := 0; ; unknown++ {
+		_, err := s.Create(ctx, key, []byte(key))
+		switch {
+		case errors.Is(err, store.ErrExists) && unknown > 0: // the earlier one landed
+			return unknown, nil
+		case err == nil, store.Refused(err), unknown == 100:
+			return unknown, err
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (k Kind) spec(t testing.TB) spec {
 		s = spec{
 			module: "github.com/versity/versitygw/cmd/versitygw@v1.8.0",
 			args: func(address, folder string) []string {
-				return []string{"--port", address, "--health", "/health", "posix", folder}
+				return []string{"--quiet", "--port", address, "--health", "/health", "posix", folder}
 			},
 			env: func(s Server) []string {
 				return []string{"ROOT_ACCESS_KEY=" + s.AccessKey, "ROOT_SECRET_KEY=" + s.SecretKey}

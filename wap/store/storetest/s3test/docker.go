@@ -81,7 +81,7 @@ func stopContainer(t testing.TB, c testcontainers.Container, srv Server) {
 	if t.Failed() {
 		if logs, err := c.Logs(ctx); err == nil {
 			output, _ := io.ReadAll(logs)
-			t.Logf("output of %s:\n%s", srv.Name, output)
+			t.Logf("output of %s:\n%s", srv.Name, tail(output))
 		}
 	}
 	if err := testcontainers.TerminateContainer(c); err != nil {

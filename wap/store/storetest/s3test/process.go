@@ -35,7 +35,7 @@ func startProcess(t testing.TB, s spec, srv Server) string {
 		stdin.Close()
 		_ = cmd.Wait() // killed
 		if t.Failed() {
-			t.Logf("output of %s:\n%s", srv.Name, output.String())
+			t.Logf("output of %s:\n%s", srv.Name, tail(output.Bytes()))
 		}
 	})
 	endpoint := "http://" + address
@@ -67,3 +67,6 @@ func awaitHealth(url string) error {
 		}
 	}
 }
+
+// tail is the end of a server's output.
+func tail(b []byte) []byte { return b[max(0, len(b)-8192):] }
