@@ -47,14 +47,18 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
+const maxFuzzRows = 1 << 18
+
+var enough = errors.New("enough rows")
+
 // scanForFuzz reads what there is, up to a number of rows: a few bytes can
 // truthfully stand for billions of NULLs.
 func scanForFuzz(t *testing.T, f *File) {
 	t.Helper()
-	const maxRows, maxGroups = 1 << 18, 4
-	enough := errors.New("enough rows")
+	const maxGroups = 4
 	for rg := range min(maxGroups, len(f.Footer().RowGroups)) {
 		for col := range f.Columns() {
+			scanLevels(t, f, rg, col)
 			req := Request{Columns: []ColumnNeed{{Column: col, Need: ReadValues}}}
 			stats, _ := f.CheckStatistics(rg, col)
 			var rows int64
@@ -63,7 +67,7 @@ func scanForFuzz(t *testing.T, f *File) {
 					stats.Observe(&b.Columns[0])
 				}
 				checkVector(t, b)
-				if rows += int64(b.Rows); rows > maxRows {
+				if rows += int64(b.Rows); rows > maxFuzzRows {
 					return enough
 				}
 				return nil
@@ -74,12 +78,28 @@ func scanForFuzz(t *testing.T, f *File) {
 			if err != nil && err != enough {
 				wantFileError(t, err)
 			}
-			if rows <= maxRows {
+			if rows <= maxFuzzRows {
 				if _, err := f.CountLevels(context.Background(), rg, col); err != nil {
 					wantFileError(t, err)
 				}
 			}
 		}
+	}
+}
+
+// scanLevels reads one column's levels, and no values.
+func scanLevels(t *testing.T, f *File, rg, col int) {
+	t.Helper()
+	req := Request{Columns: []ColumnNeed{{Column: col, Need: ReadLevels}}}
+	err := f.ScanRowGroup(context.Background(), rg, req, func(b *Batch) error {
+		checkLevels(t, b)
+		if b.FirstRow > maxFuzzRows {
+			return enough
+		}
+		return nil
+	})
+	if err != nil && err != enough {
+		wantFileError(t, err)
 	}
 }
 
@@ -91,8 +111,9 @@ func wantFileError(t *testing.T, err error) {
 	}
 }
 
-// checkVector makes sure that a batch of one column agrees with itself.
-func checkVector(t *testing.T, b *Batch) {
+// checkLevels makes sure that the levels of a batch of one column agree with its
+// counts.
+func checkLevels(t *testing.T, b *Batch) {
 	t.Helper()
 	v := &b.Columns[0]
 	present, rows := 0, 0
@@ -107,6 +128,13 @@ func checkVector(t *testing.T, b *Batch) {
 	if present != v.Present || rows != b.Rows {
 		t.Fatalf("%d values and %d rows, the batch says %d and %d", present, rows, v.Present, b.Rows)
 	}
+}
+
+// checkVector makes sure that a batch of one column agrees with itself.
+func checkVector(t *testing.T, b *Batch) {
+	t.Helper()
+	checkLevels(t, b)
+	v := &b.Columns[0]
 	for i := range v.Present {
 		from, at := v.Lookup(i)
 		text(v.Column, from, at)

@@ -155,11 +155,11 @@ func (r *columnReader) step(want int) error {
 	}
 	r.entries += n
 	r.page.left -= n
+	before := r.have
+	r.have += present
 	if r.pages.need == ReadLevels {
 		return nil
 	}
-	before := r.have
-	r.have += present
 	return r.readValues(present, before > 0)
 }
 

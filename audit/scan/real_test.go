@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -198,7 +197,8 @@ func compareWithArrow(t *testing.T, name string, data []byte) {
 	if err != nil {
 		t.Fatalf("arrow-go opens it, we do not: %v", err)
 	}
-	for rg := range f.Footer().RowGroups {
+	const few = 3 // row groups of a large file are alike, and take seconds
+	for rg := range min(few, len(f.Footer().RowGroups)) {
 		got, err := scanGroup(f, rg)
 		if want, ok := refused[name]; ok {
 			var e *Error
@@ -255,10 +255,9 @@ func TestBadFilesAreErrors(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			begin := time.Now()
 			err = readAll(data)
 			runtime.ReadMemStats(&after)
-			t.Logf("%v in %v", err, time.Since(begin))
+			t.Log(err)
 			var e *Error
 			if !errors.As(err, &e) {
 				t.Errorf("error %v, want an *Error", err)
