@@ -150,6 +150,49 @@ func TestTreeBroken(t *testing.T) {
 	check("other totals", func(err error) bool { return errors.As(err, &format) && format.Path == "totals" })
 }
 
+func TestWalkBelow(t *testing.T) {
+	o := newObjects()
+	root, _ := o.apply(t, nil, put("sales/dt=1/region=1", 1), put("sales/dt=1/region=2", 2), put("sales/dt=2/region=1", 3), put("sales2", 4))
+	tests := []struct{ path, want string }{
+		{"", "sales/dt=1/region=1 sales/dt=1/region=2 sales/dt=2/region=1 sales2"},
+		{"sales", "sales/dt=1/region=1 sales/dt=1/region=2 sales/dt=2/region=1"},
+		{"sales/dt=1", "sales/dt=1/region=1 sales/dt=1/region=2"},
+		{"sales/dt=2/region=1", "sales/dt=2/region=1"},
+		{"sales2", "sales2"},
+		{"sales2/k=1", ""},
+		{"sal", ""},
+	}
+	for _, tt := range tests {
+		var path, got []string
+		if tt.path != "" {
+			path = strings.Split(tt.path, "/")
+		}
+		o.loads = nil
+		err := Walk(t.Context(), o, root, path, func(at []string, _ TreeEntry, table *Table) error {
+			if (table == nil) != (at[0] == "sales2") {
+				t.Errorf("%q has the table %v", at, table)
+			}
+			got = append(got, strings.Join(at, "/"))
+			return nil
+		})
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("below %q: %q, %v, want %q", tt.path, got, err, tt.want)
+		}
+		if tt.path == "sales/dt=1" && len(o.loads) != 3 {
+			t.Errorf("below %q: %d loads", tt.path, len(o.loads))
+		}
+	}
+	stop := errors.New("stop")
+	calls := 0
+	err := Walk(t.Context(), o, root, nil, func([]string, TreeEntry, *Table) error { calls++; return stop })
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("an error of fn comes back as %v after %d calls", err, calls)
+	}
+	if err := Walk(t.Context(), o, nil, nil, nil); err != nil {
+		t.Errorf("an empty warehouse: %v", err)
+	}
+}
+
 // slowObjects takes one second of the bubble's clock for each load, so that
 // seconds count the rounds of loads that wait for each other.
 type slowObjects struct{ *objects }
