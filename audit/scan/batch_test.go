@@ -17,7 +17,10 @@ func oneColumn(t *testing.T, node schema.Node, fill func(file.ColumnChunkWriter)
 	root := schema.MustGroup(schema.NewGroupNode("schema", req, schema.FieldList{node}, -1))
 	var buf bytes.Buffer
 	w := file.NewParquetWriter(&buf, root, file.WithWriterProps(parquet.NewWriterProperties(props...)))
-	rg := w.AppendRowGroup()
+	rg, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cw, err := rg.NextColumn()
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,9 @@ type inflater struct {
 	codec  codec
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
+
+	frame, blocks []byte // memory for zstdFront
+	want          int    // how much of the stream its next step takes, if known
 }
 
 // check refuses a page whose sizes cannot both be true, before memory is taken

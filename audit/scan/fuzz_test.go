@@ -49,7 +49,7 @@ func FuzzScan(f *testing.F) {
 
 const maxFuzzRows = 1 << 18
 
-var enough = errors.New("enough rows")
+var errEnough = errors.New("enough rows")
 
 // scanForFuzz reads what there is, up to a number of rows: a few bytes can
 // truthfully stand for billions of NULLs.
@@ -68,14 +68,14 @@ func scanForFuzz(t *testing.T, f *File) {
 				}
 				checkVector(t, b)
 				if rows += int64(b.Rows); rows > maxFuzzRows {
-					return enough
+					return errEnough
 				}
 				return nil
 			})
 			if err == nil && rows != f.Footer().RowGroups[rg].Rows {
 				t.Fatalf("scanned %d rows, the footer says %d", rows, f.Footer().RowGroups[rg].Rows)
 			}
-			if err != nil && err != enough {
+			if err != nil && err != errEnough {
 				wantFileError(t, err)
 			}
 			if rows <= maxFuzzRows {
@@ -94,11 +94,11 @@ func scanLevels(t *testing.T, f *File, rg, col int) {
 	err := f.ScanRowGroup(context.Background(), rg, req, func(b *Batch) error {
 		checkLevels(t, b)
 		if b.FirstRow > maxFuzzRows {
-			return enough
+			return errEnough
 		}
 		return nil
 	})
-	if err != nil && err != enough {
+	if err != nil && err != errEnough {
 		wantFileError(t, err)
 	}
 }

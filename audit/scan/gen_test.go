@@ -143,7 +143,10 @@ func arrowFile(t testing.TB, rows int, types []Physical, props ...parquet.Writer
 
 func writeGroup(t testing.TB, w *file.Writer, rows int, types []Physical, r *rand.Rand) (group []written) {
 	t.Helper()
-	rg := w.AppendRowGroup()
+	rg, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range nestings() {
 		for _, p := range types {
 			cw, err := rg.NextColumn()

@@ -32,11 +32,13 @@ type page struct {
 }
 
 func (f *File) openChunk(c chunk, need Need) *pageReader {
-	return &pageReader{
+	r := &pageReader{
 		chunk: c, need: need, budget: f.opts.PageBudget, pos: c.begin,
-		window:  window{src: f.src, readSize: f.opts.ReadSize, end: c.end},
+		window:  window{src: f.src, whole: f.opts.ReadSize, end: c.end},
 		inflate: inflater{codec: c.codec},
 	}
+	r.window.adapt(need, c.end-c.begin)
+	return r
 }
 
 // next returns the following data page, or nil behind the last one. The page
@@ -75,6 +77,7 @@ func (r *pageReader) read(ctx context.Context) (*page, error) {
 	}
 	r.pos = at + int64(head.compressed)
 	r.ordinal++
+	r.window.adapt(r.need, int64(head.compressed))
 	switch head.typ {
 	case dictionaryPage:
 		if r.need == ReadLevels {
@@ -134,6 +137,15 @@ func (r *pageReader) unpack(buf, src []byte, size int) ([]byte, error) {
 }
 
 func (r *pageReader) readV1(ctx context.Context, at int64, head pageHeader) (*page, error) {
+	if r.need == ReadLevels {
+		if r.column.MaxDef == 0 {
+			// Nor repetition levels: every entry is a value.
+			return &page{left: int(head.values), encoding: head.encoding}, nil
+		}
+		if p, err := r.readFrontV1(ctx, at, head); p != nil || err != nil {
+			return p, err
+		}
+	}
 	src, err := r.raw(ctx, at, head)
 	if err != nil {
 		return nil, err
@@ -145,15 +157,7 @@ func (r *pageReader) readV1(ctx context.Context, at int64, head pageHeader) (*pa
 	if r.codec != uncompressed {
 		r.body = body
 	}
-	p := &page{left: int(head.values), encoding: head.encoding}
-	if p.rep, body, err = levelsV1(body, head.repEncoding, r.column.MaxRep, p.left); err != nil {
-		return nil, err
-	}
-	if p.def, body, err = levelsV1(body, head.defEncoding, r.column.MaxDef, p.left); err != nil {
-		return nil, err
-	}
-	p.values = body
-	return p, nil
+	return r.splitV1(body, head)
 }
 
 // readV2 reads no more than the levels when values are not needed: they stand

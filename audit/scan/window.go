@@ -6,7 +6,8 @@ import "context"
 // it.
 type window struct {
 	src      Source
-	readSize int64
+	readSize int64 // how much to ask for at least
+	whole    int64 // readSize when everything is wanted
 	end      int64 // of the chunk, in the file
 
 	buf   []byte // bytes of the file from start on
@@ -37,4 +38,13 @@ func (w *window) peek(ctx context.Context, pos, n int64) ([]byte, error) {
 		return nil, err
 	}
 	return w.buf[:n:n], nil
+}
+
+// adapt chooses how much to read ahead after a page of a given size: little
+// when only fronts are wanted and pages are large enough to skip the rest.
+func (w *window) adapt(need Need, page int64) {
+	w.readSize = w.whole
+	if need == ReadLevels && page >= 4*frontRead {
+		w.readSize = min(w.whole, frontRead)
+	}
 }
