@@ -174,11 +174,12 @@ func nearestPath(path string, known []string) (string, bool) {
 			return k, true
 		}
 	}
-	return nearest(path, known)
+	return Nearest(path, known)
 }
 
-// literals substitutes the partition's keys in values that refer to them. What
-// stands for a number is read as one unless the column holds text.
+// literals settles values that a variable gave: keys of the partition are filled
+// in, and what is compared with anything but text or time is read as if it were
+// written without quotes.
 func (b *binding) literals(c *scan.Column, list []literal) ([]literal, error) {
 	out := slices.Clone(list)
 	for i := range out {
@@ -192,7 +193,7 @@ func (b *binding) literals(c *scan.Column, list []literal) ([]literal, error) {
 }
 
 func (b *binding) literal(c *scan.Column, lit literal) (literal, error) {
-	if lit.kind != litText || !strings.Contains(lit.text, partitionMark) {
+	if !lit.open {
 		return lit, nil
 	}
 	text, err := b.substitute(lit.text)
@@ -203,7 +204,7 @@ func (b *binding) literal(c *scan.Column, lit literal) (literal, error) {
 	case classOf(c) == texts, c.Type.Kind == scan.Date, c.Type.Kind == scan.Time, c.Type.Kind == scan.Timestamp:
 		return literal{kind: litText, text: text}, nil
 	}
-	return plainLiteral(text)
+	return literal{kind: litText, text: text, open: true}.plain(), nil
 }
 
 // substitute replaces the marks that the parser left for ${partition.KEY}.

@@ -137,8 +137,14 @@ func canonicalJSON(v any) []byte {
 	return b.Bytes()
 }
 
-// IgnoredColumns are the columns that two attempts of a task may differ in.
-func (c *Config) IgnoredColumns() []string { return c.ignore }
+// IgnoredColumns are the columns that two attempts of a task may differ in; of
+// no configuration, none.
+func (c *Config) IgnoredColumns() []string {
+	if c == nil {
+		return nil
+	}
+	return c.ignore
+}
 
 // StoreSamples reports whether samples keep their values in what is stored or
 // written to a report.

@@ -26,6 +26,21 @@ type literal struct {
 	num  number // litNumber
 	yes  bool   // litBool
 	text string // litText; otherwise the source
+	// open: the text holds a variable's value, so that how it is written says
+	// nothing; what it is compared with decides.
+	open bool
+}
+
+// plain resolves an open text as if it were written without quotes.
+func (l literal) plain() literal {
+	if !l.open {
+		return l
+	}
+	plain, err := plainLiteral(l.text)
+	if err != nil {
+		return l
+	}
+	return plain
 }
 
 func (k literalKind) String() string {

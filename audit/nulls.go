@@ -91,6 +91,9 @@ func (s *nullShare) finish(_ context.Context, p *judgement) verdict {
 	}
 	v := s.verdict(nulls, all)
 	v.grade, v.tested, v.counts = GradeLevels, all, []Count{{"nulls", nulls}}
+	if s.total.trusted {
+		v.grade = GradeFooter
+	}
 	return v
 }
 

@@ -43,18 +43,12 @@ func (p *judgement) finish(ctx context.Context) ([]Result, []manifest.Metric) {
 	})
 }
 
-// wasRead reports whether every row of a slot was read without a fault.
+// wasRead reports whether every row of a slot was read: a column that broke
+// somewhere took all its readers out.
 func (p *judgement) wasRead(slot int) bool {
-	read := false
-	for _, t := range p.trials {
-		if slices.Contains(t.wants, slot) {
-			if t.failure != nil {
-				return false
-			}
-			read = true
-		}
-	}
-	return read
+	return slices.ContainsFunc(p.trials, func(t *trial) bool {
+		return t.failure == nil && !t.vacuous && slices.Contains(t.wants, slot)
+	})
 }
 
 // badStatistics warns of a footer that disagrees with its data.
@@ -91,7 +85,7 @@ func (p *judgement) result(c *Check, v verdict) Result {
 	}
 	switch {
 	case v.failure != nil:
-		r.Outcome, r.Message = Error, v.failure.Message
+		r.Outcome, r.Message, r.Observed = Error, v.failure.Message, ""
 	case v.counted:
 		r.count(c, v, fails)
 	case v.noValue:

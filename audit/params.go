@@ -132,7 +132,7 @@ func share(r *reader, n *yaml.Node, name string) (any, bool) {
 // difference reads a number of 0 or more.
 func difference(r *reader, n *yaml.Node, name string) (any, bool) {
 	lit, ok := r.scalar(n)
-	if ok && (lit.kind != litNumber || lit.num.unscaled.Sign() < 0) {
+	if lit = lit.plain(); ok && (lit.kind != litNumber || lit.num.unscaled.Sign() < 0) {
 		r.fail(n, "%s is a number of 0 or more, not %s", name, describe(n))
 		return nil, false
 	}
@@ -273,6 +273,7 @@ func asNumber(v any) (number, bool) {
 	case number:
 		return v, true
 	case literal:
+		v = v.plain()
 		return v.num, v.kind == litNumber
 	}
 	return number{}, false

@@ -253,7 +253,7 @@ func (p *parsing) mostly(e entry, before *threshold) *threshold {
 	if !ok {
 		return nil
 	}
-	if lit.kind != litNumber {
+	if lit = lit.plain(); lit.kind != litNumber {
 		p.fail(e.value, "mostly is a number above 0 and at most 1, not %s", describe(e.value))
 		return nil
 	}

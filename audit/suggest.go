@@ -5,16 +5,16 @@ import "fmt"
 // suggestion is a hint with the nearest of the known names, or empty when none
 // is near.
 func suggestion(name string, known []string) string {
-	if near, ok := nearest(name, known); ok {
+	if near, ok := Nearest(name, known); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
 }
 
-// nearest finds the known name with the fewest edits, at most a third of the
+// Nearest finds the known name with the fewest edits, at most a third of the
 // name's length and never more than three.
-func nearest(name string, known []string) (string, bool) {
-	best, limit := "", min(3, max(1, len(name)/3))
+func Nearest(name string, known []string) (string, bool) {
+	best, limit := "", min(3, len(name)/3)
 	for _, k := range known {
 		if d := edits(name, k); d <= limit {
 			best, limit = k, d-1

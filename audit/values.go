@@ -126,9 +126,11 @@ func verifyRange(c *Check) error {
 		return nil
 	}
 	order := -1
+	lo, low := asNumber(*l.lo)
+	hi, high := asNumber(*l.hi)
 	switch {
-	case l.lo.kind == litNumber && l.hi.kind == litNumber:
-		order = l.lo.num.cmp(l.hi.num)
+	case low && high:
+		order = lo.cmp(hi)
 	case l.lo.kind == litText && l.hi.kind == litText && plainOrder(l.lo.text) && plainOrder(l.hi.text):
 		order = strings.Compare(l.lo.text, l.hi.text)
 	}

@@ -190,6 +190,9 @@ func (r *reader) scalar(n *yaml.Node) (literal, bool) {
 		r.fail(n, "%s", err)
 		return literal{}, false
 	}
+	if text != n.Value {
+		return literal{kind: litText, text: text, open: true}, true
+	}
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 {
 		return literal{kind: litText, text: text}, true
 	}
@@ -264,7 +267,7 @@ func (r *reader) boolean(n *yaml.Node, what string) (bool, bool) {
 	if !ok {
 		return false, false
 	}
-	if lit.kind != litBool {
+	if lit = lit.plain(); lit.kind != litBool {
 		r.fail(n, "%s is true or false, not %s", what, describe(n))
 		return false, false
 	}
@@ -276,7 +279,7 @@ func (r *reader) integer(n *yaml.Node, what string) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	if lit.kind != litNumber || lit.num.scale > 0 || !lit.num.unscaled.IsInt64() {
+	if lit = lit.plain(); lit.kind != litNumber || lit.num.scale > 0 || !lit.num.unscaled.IsInt64() {
 		r.fail(n, "%s is an integer, not %s", what, describe(n))
 		return 0, false
 	}
