@@ -2,6 +2,7 @@ package wap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -116,7 +117,12 @@ func (w *Warehouse) FetchInputs(ctx context.Context, run, task, dir string) (*In
 			res.Fetched++
 			g.Go(func() error {
 				src := &storeSource{from, o.Key, o.Size, store.Version{ETag: o.ETag, ID: o.VersionID}}
-				return download(gctx, src, filepath.Join(dir, name, filepath.FromSlash(rel)), o.SHA256)
+				err := download(gctx, src, filepath.Join(dir, name, filepath.FromSlash(rel)), o.SHA256)
+				if in.Snapshot == nil && (errors.Is(err, store.ErrVersionMismatch) || errors.Is(err, store.ErrNotFound)) {
+					return failf(KindInputChanged, "input %s changed since the run began", o.URL).because(err).
+						hint("wap abort, then wap redo %s --reason TEXT pins it anew", quote(run))
+				}
+				return err
 			})
 		}
 	}

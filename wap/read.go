@@ -201,6 +201,9 @@ func download(ctx context.Context, src *storeSource, to string, sha256 *string) 
 		}
 	}()
 	body, err := src.store.GetRange(ctx, src.key, 0, src.size, src.version)
+	if errors.Is(err, store.ErrVersionMismatch) {
+		return failf(KindStoreBroken, "%s was changed since it was sealed", src.key).because(err)
+	}
 	if err != nil {
 		return outside("read %s", src.key).because(err)
 	}
