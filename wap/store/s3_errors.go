@@ -15,7 +15,6 @@ type mode int
 
 const (
 	readMode   mode = iota // If-Match on a read
-	headMode               // the same, where answers have no body to say more
 	createMode             // If-None-Match on a put
 	swapMode               // If-Match on a put
 )
@@ -76,20 +75,15 @@ func byCode(m mode, code string) error {
 	switch code {
 	case "PreconditionFailed": // also inside an answer of status 200 or 500
 		return m.preconditionFailed()
-	case "NoSuchKey", "NoSuchVersion":
+	case "NoSuchKey", "NoSuchVersion": // not "NotFound", the SDK's word for any 404 without a code
 		if m == createMode {
 			return nil // makes no sense there, so it proves nothing
-		}
-		return ErrNotFound
-	case "NotFound": // the SDK's word for a 404 without a code: a proxy's, too
-		if m != headMode {
-			return nil
 		}
 		return ErrNotFound
 	case "NoSuchBucket":
 		return ErrNoBucket
 	case "AccessDenied", "AllAccessDisabled", "AccountProblem", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch",
-		"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestTimeTooSkewed", "RequestExpired", "NotSignedUp",
+		"XAdminUserNotFound", "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestTimeTooSkewed", "RequestExpired", "NotSignedUp",
 		"InvalidObjectState", "InvalidPayer":
 		return ErrForbidden
 	case "NotImplemented", "MethodNotAllowed", "InvalidRequest", "InvalidArgument", "MalformedXML", "InvalidBucketName",

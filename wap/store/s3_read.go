@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 )
@@ -84,8 +86,11 @@ func (s *S3) head(ctx context.Context, key string, v Version) (Entry, error) {
 		Bucket: &s.loc.Bucket, Key: aws.String(s.loc.Key(key)), IfMatch: optional(v.ETag), VersionId: optional(v.ID),
 		RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
 	})
+	if r, ok := errors.AsType[*awshttp.ResponseError](err); ok && r.HTTPStatusCode() == http.StatusNotFound {
+		return Entry{}, s.whyAbsent(ctx, key, v)
+	}
 	if err != nil {
-		return Entry{}, answer(headMode, err)
+		return Entry{}, answer(readMode, err)
 	}
 	got, err := version(out.ETag, out.VersionId)
 	if err != nil {
@@ -98,6 +103,20 @@ func (s *S3) head(ctx context.Context, key string, v Version) (Entry, error) {
 		return Entry{}, errors.New("answer has no length")
 	}
 	return Entry{Key: key, Size: *out.ContentLength, Version: got, Modified: aws.ToTime(out.LastModified).UTC()}, nil
+}
+
+// whyAbsent asks again after a HEAD that answered 404, in a way that has a body
+// to say whether it is the key that is missing: it may be the bucket, the user
+// (versitygw), or a proxy's page.
+func (s *S3) whyAbsent(ctx context.Context, key string, v Version) error {
+	in := s.getInput(key)
+	in.VersionId, in.Range = optional(v.ID), aws.String("bytes=0-0")
+	out, err := s.client.GetObject(ctx, in)
+	if err != nil {
+		return answer(readMode, err)
+	}
+	out.Body.Close()
+	return ErrNotFound // it came while we asked: the first answer holds
 }
 
 // GetRange goes on where it was when the connection breaks. A change of the
