@@ -154,7 +154,8 @@ func exitsText() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")
 	for _, x := range wap.Exits() {
-		fmt.Fprintf(&b, "%s\n", wrapped(fmt.Sprintf("%d  %s; published: %s; then: %s", x.Code, x.Meaning, x.Published, x.Scheduler), "  "))
+		text := wrapped(fmt.Sprintf("%s; published: %s; then: %s", x.Meaning, x.Published, x.Scheduler), "     ")
+		fmt.Fprintf(&b, "  %d  %s\n", x.Code, strings.TrimLeft(text, " "))
 	}
 	return b.String()
 }

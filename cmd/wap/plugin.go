@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -57,17 +58,14 @@ func (p *plugins) Run(ctx context.Context, command []string, document []byte) (s
 			err = fmt.Errorf("run %q: %w", command[0], cause)
 		}
 	}
-	return out.Bytes(), tail.end, err
+	return out.kept.Bytes(), tail.end, err
 }
 
-// Local implements audit.Plugins: a file of a local warehouse as it lies there,
-// any other as a download that lives until close.
+// Local implements audit.Plugins: a local file as it lies there, any other as
+// a download that lives until close.
 func (p *plugins) Local(ctx context.Context, f audit.File) (string, error) {
-	if l, ok := f.Source.(interface{ Path() string }); ok {
-		return l.Path(), nil
-	}
-	if path := p.location.Path(f.Key); path != "" {
-		return path, nil
+	if path := p.path(f); path != "" {
+		return filepath.Abs(path)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,13 +87,32 @@ func (p *plugins) Local(ctx context.Context, f audit.File) (string, error) {
 	return path, nil
 }
 
+// path is where the file lies on this machine, or empty. A file that is no
+// warehouse's has its path or its URL for a key.
+func (p *plugins) path(f audit.File) string {
+	if l, ok := f.Source.(interface{ Path() string }); ok {
+		return l.Path()
+	}
+	if strings.Contains(f.Key, "://") {
+		path, local := strings.CutPrefix(f.Key, "file://")
+		if !local {
+			return ""
+		}
+		return path
+	}
+	return p.location.Path(f.Key)
+}
+
 // URL implements audit.Plugins.
 func (p *plugins) URL(f audit.File) string {
-	if l, ok := f.Source.(interface{ Path() string }); ok {
-		return store.Location{Scheme: store.SchemeFile, Dir: l.Path()}.String()
-	}
-	if p.location == (store.Location{}) {
+	if strings.Contains(f.Key, "://") {
 		return f.Key
+	}
+	if path := p.path(f); path != "" {
+		if full, err := filepath.Abs(path); err == nil {
+			path = full
+		}
+		return store.Location{Scheme: store.SchemeFile, Dir: path}.String()
 	}
 	return p.location.URL(f.Key)
 }
@@ -131,18 +148,19 @@ func download(ctx context.Context, path string, f audit.File) (err error) {
 }
 
 // cappedOutput keeps what is written up to a limit, and tells once it is passed.
+// The buffer is not embedded: its ReadFrom would take everything.
 type cappedOutput struct {
-	bytes.Buffer
+	kept     bytes.Buffer
 	limit    int
 	overflow func()
 }
 
 func (c *cappedOutput) Write(p []byte) (int, error) {
-	if c.Len()+len(p) > c.limit {
+	if c.kept.Len()+len(p) > c.limit {
 		c.overflow()
 		return 0, io.ErrShortWrite
 	}
-	return c.Buffer.Write(p)
+	return c.kept.Write(p)
 }
 
 // tailOutput keeps the end of what is written.

@@ -46,7 +46,8 @@ var (
 	maskDigest = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
 )
 
-// tree prints every file below a folder, with ULIDs and digests masked.
+// tree prints every file below a folder, with ULIDs and digests masked. The lock
+// files of the file backend are no objects.
 func tree(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: tree DIR")
@@ -54,7 +55,7 @@ func tree(ts *testscript.TestScript, neg bool, args []string) {
 	root := ts.MkAbs(args[0])
 	var keys []string
 	ts.Check(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || d.Name() == ".wap-lock" {
 			return err
 		}
 		key, err := filepath.Rel(root, path)

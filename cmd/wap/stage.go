@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,6 +35,9 @@ func stageCommand() *command {
 			} else {
 				req.Partition, req.Files = c.line.args[0], c.line.args[1:]
 			}
+			if err := localPaths(append(req.Files, req.Dir)); err != nil {
+				return nil, err
+			}
 			if req.Seal, err = c.sealOptions(run); err != nil {
 				return nil, err
 			}
@@ -40,7 +46,7 @@ func stageCommand() *command {
 				return nil, err
 			}
 			r, err := w.Stage(ctx, req)
-			return sealOutput{r}, err
+			return c.sealed(r, err)
 		},
 	}
 }
@@ -75,9 +81,19 @@ func sealCommand() *command {
 				return nil, err
 			}
 			r, err := w.Seal(ctx, req)
-			return sealOutput{r}, err
+			return c.sealed(r, err)
 		},
 	}
+}
+
+// localPaths refuses paths that are not there, which no retry would bring.
+func localPaths(paths []string) error {
+	for _, p := range paths {
+		if _, err := os.Stat(p); p != "" && errors.Is(err, fs.ErrNotExist) {
+			return &wap.Error{Kind: wap.KindNotFound, Message: fmt.Sprintf("there is no file or folder %q here", p)}
+		}
+	}
+	return nil
 }
 
 // sealFlags are the flags of stage and seal.
@@ -106,6 +122,15 @@ func (c *call) sealOptions(run string) (wap.SealOptions, error) {
 		InputsMayChange: c.cli.Bool("inputs-may-change"),
 		Rules:           rules,
 	}, err
+}
+
+// sealed prints what was sealed. Of a failed call people get the error alone:
+// an earlier seal of the task would look like this call's.
+func (c *call) sealed(r *wap.SealResult, err error) (result, error) {
+	if err != nil && !c.page.json {
+		return nil, err
+	}
+	return sealOutput{r}, err
 }
 
 type sealOutput struct{ *wap.SealResult }
