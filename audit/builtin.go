@@ -95,7 +95,7 @@ func judgeIntegrity(mode string, p *judgement) verdict {
 	case undecodable != nil:
 		v.failure = undecodable
 	case len(failed) > 0:
-		v.observed, v.message = fmt.Sprintf("%d faults", len(failed)), failed[0]
+		v.observed, v.message = plural(len(failed), "fault"), failed[0]
 		v.violations = int64(len(failed))
 	case outside != nil:
 		v.failure = outside
@@ -145,7 +145,7 @@ func judgeSchemas(p *judgement) verdict {
 func judgeEmpty(p *judgement) verdict {
 	v := verdict{
 		holds: p.rows > 0 || p.config.allowEmpty, grade: GradeFooter, tested: p.rows,
-		observed: fmt.Sprintf("%d rows in %d files", p.rows, len(p.part.Files)), expected: "at least one row",
+		observed: plural(p.rows, "row") + " in " + plural(len(p.part.Files), "file"), expected: "at least one row",
 	}
 	if p.config.allowEmpty {
 		v.expected = "any number of rows (allow_empty)"
@@ -159,7 +159,7 @@ func judgeEmpty(p *judgement) verdict {
 func judgeStray(p *judgement) verdict {
 	v := verdict{
 		holds: len(p.part.Stray) == 0, grade: GradeFooter, tested: p.rows,
-		observed: fmt.Sprintf("%d stray files", len(p.part.Stray)), expected: "data files alone",
+		observed: plural(len(p.part.Stray), "stray file"), expected: "data files alone",
 	}
 	if !v.holds {
 		v.message = "not a data file: " + strings.Join(p.part.Stray, ", ")
@@ -174,7 +174,7 @@ func judgeShrink(c *Check, p *judgement) verdict {
 	before := p.part.Previous.Rows
 	v := verdict{
 		warning: true, grade: GradeFooter, tested: p.rows,
-		observed: fmt.Sprintf("%d rows, %d before", p.rows, before),
+		observed: fmt.Sprintf("%s, %d before", plural(p.rows, "row"), before),
 		expected: fmt.Sprintf("at most %s fewer rows", shareOf(drop)),
 	}
 	// before − rows ≤ before · drop

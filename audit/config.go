@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"path"
 	"time"
 )
@@ -79,7 +78,7 @@ func Parse(name string, data []byte, vars Vars) (*Config, error) {
 	r := &reader{file: name, vars: vars}
 	c := r.config(r.document(data))
 	if len(r.problems) > 0 {
-		return nil, errors.Join(r.problems...)
+		return nil, r.mistakes()
 	}
 	return c, nil
 }

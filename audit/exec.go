@@ -29,7 +29,7 @@ func pluginKinds() []*kind {
 		params: []param{
 			{name: "command", required: true, read: command},
 			{name: "timeout", fallback: "1m0s", read: wait},
-			{name: "local", fallback: false, read: flag},
+			{name: "local", fallback: false, read: yesNo},
 			{name: "parameters", read: settings},
 		},
 		bind: func(c *Check, b *binding) (assertion, error) {

@@ -139,7 +139,8 @@ func xmlText(text string) string {
 // what did not pass, and counts. The error is w's.
 func WriteMarkdown(w io.Writer, r *Report) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### wap: %s\n\n%d partitions, %d files, %d rows\n\n", r.Outcome, len(r.Partitions), r.Files, r.Rows)
+	fmt.Fprintf(&b, "### wap: %s\n\n%s, %s, %s\n\n", r.Outcome,
+		plural(len(r.Partitions), "partition"), plural(r.Files, "file"), plural(r.Rows, "row"))
 	b.WriteString("| outcome | assertion | partition | expected | observed |\n| --- | --- | --- | --- | --- |\n")
 	passed := 0
 	for _, outcome := range []Outcome{Error, Fail, Warn, Skipped} {

@@ -175,7 +175,10 @@ func parquetBytes(t *testing.T, groups [][]testColumn, props ...parquet.WriterPr
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(props...)))
 	for _, g := range groups {
-		rg := w.AppendRowGroup()
+		rg, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range g {
 			cw, err := rg.NextColumn()
 			if err != nil {

@@ -65,7 +65,7 @@ type fault struct {
 
 // judge audits one partition. The error is the context's.
 func (a *audit) judge(ctx context.Context, part *Partition, config *Config) (*judged, error) {
-	p := &judgement{part: part, config: config, audit: a}
+	p := &judgement{part: typedKeys(part, config), config: config, audit: a}
 	if err := p.open(ctx); err != nil {
 		return nil, err
 	}
@@ -79,6 +79,19 @@ func (a *audit) judge(ctx context.Context, part *Partition, config *Config) (*ju
 		return nil, err
 	}
 	return p.report(results, metrics), nil
+}
+
+// typedKeys gives keys that no table has typed yet the types that the checks
+// declare.
+func typedKeys(part *Partition, config *Config) *Partition {
+	out := *part
+	out.Keys = slices.Clone(part.Keys)
+	for i := range out.Keys {
+		if declared, ok := config.ColumnType(out.Keys[i].Name); ok && out.Keys[i].Type == "" {
+			out.Keys[i].Type = declared
+		}
+	}
+	return &out
 }
 
 // open reads the footers of all files, several at once.

@@ -12,7 +12,7 @@ func nullKinds() []*kind {
 	return []*kind{
 		{
 			name: "not_null", columns: eachColumn, rows: true, list: "columns", scalar: "columns",
-			params: []param{{name: "missing_values", read: values}, {name: "nan_as_null", read: flag}},
+			params: []param{{name: "missing_values", read: values}, {name: "nan_as_null", read: yesNo}},
 			bind:   bindNotNull,
 		},
 		{

@@ -55,7 +55,7 @@ func (p *judgement) wasRead(slot int) bool {
 func (p *judgement) badStatistics() Result {
 	return Result{
 		ID: "bad_statistics", Type: "bad_statistics", Partition: p.part.Path, Columns: []string{},
-		Outcome: Warn, Severity: string(SeverityWarn), Observed: fmt.Sprintf("%d disagreements", len(p.stats)),
+		Outcome: Warn, Severity: string(SeverityWarn), Observed: plural(len(p.stats), "disagreement"),
 		Expected: "footers agree with the data", RowsTotal: p.rows, RowsTested: p.rows,
 		Violations: int64(len(p.stats)), Grade: GradeScan, Samples: []Sample{}, Counts: []Count{},
 		Message: p.stats[0],

@@ -83,9 +83,12 @@ func pattern(r *reader, n *yaml.Node, name string) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	if _, err := regexp.Compile(text); err != nil {
-		r.fail(n, "%s does not compile: %s", name, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		return nil, false
+	// Both forms: an open \Q is fine alone and swallows the end of the other.
+	for _, form := range []string{text, wholeValue(text)} {
+		if _, err := regexp.Compile(form); err != nil {
+			r.fail(n, "%s does not compile: %s", name, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return nil, false
+		}
 	}
 	return text, true
 }
@@ -95,7 +98,7 @@ func word(words ...string) func(*reader, *yaml.Node, string) (any, bool) {
 	return func(r *reader, n *yaml.Node, name string) (any, bool) { return r.oneOf(n, name, words...) }
 }
 
-func flag(r *reader, n *yaml.Node, name string) (any, bool) { return r.boolean(n, name) }
+func yesNo(r *reader, n *yaml.Node, name string) (any, bool) { return r.boolean(n, name) }
 
 // wait reads a positive duration.
 func wait(r *reader, n *yaml.Node, name string) (any, bool) {

@@ -37,6 +37,7 @@ func TestParseMistakes(t *testing.T) {
 		{"empty range", checks("accepted_range: {column: a, exclusive_min: 1, max: 1}"), "3:51: accepted_range: nothing lies between min 1 and max 1", ""},
 		{"range without bound", checks("accepted_range: {column: a}"), "3:21: accepted_range: has no bound, give min or max", ""},
 		{"regex", checks("regex: {column: a, pattern: 'a('}"), "3:33: pattern does not compile: missing closing ): `a(`", ""},
+		{"regex that swallows its end", checks("regex: {column: a, pattern: '\\Qa'}"), "3:33: pattern does not compile: missing closing ): `\\A(?:\\Qa)\\z`", ""},
 		{"no column", checks("not_null"), "3:5: not_null names no column", "columns"},
 		{"column twice", checks("unique: [a, a]"), `3:13: column "a" stands twice`, ""},
 		{"two names", checks("row_count: {min: 1}\n    severity: warn"), `4:5: one check has one name, this one has "row_count" and "severity"`, "indent"},

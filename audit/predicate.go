@@ -302,7 +302,7 @@ func matching(c *scan.Column, text string, partial string) (predicate, error) {
 		return nil, err
 	}
 	if partial != "partial" {
-		text = `\A(?:` + text + `)\z`
+		text = wholeValue(text)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
@@ -314,6 +314,9 @@ func matching(c *scan.Column, text string, partial string) (predicate, error) {
 		}
 	}, nil
 }
+
+// wholeValue makes a pattern match nothing less than a value.
+func wholeValue(pattern string) string { return `\A(?:` + pattern + `)\z` }
 
 func wantText(c *scan.Column) error {
 	switch c.Type.Kind {

@@ -15,8 +15,8 @@ func schemaKinds() []*kind {
 		name: "schema", list: "columns",
 		params: []param{
 			{name: "columns", read: columnSpecs},
-			{name: "allow_extra_columns", fallback: false, read: flag},
-			{name: "allow_missing", fallback: false, read: flag},
+			{name: "allow_extra_columns", fallback: false, read: yesNo},
+			{name: "allow_missing", fallback: false, read: yesNo},
 			{name: "forbidden", read: columnNames},
 		},
 		verify: verifySchema,
@@ -76,7 +76,7 @@ func (s *schemaCheck) finish(_ context.Context, p *judgement) verdict {
 	}
 	all := slices.Concat(missing, types, nullability, forbidden, extra)
 	v.holds, v.message = len(all) == 0, strings.Join(all, "; ")
-	v.observed = fmt.Sprintf("%d differences", len(all))
+	v.observed = plural(len(all), "difference")
 	if v.holds {
 		v.observed = "as expected"
 	}

@@ -12,9 +12,9 @@ func suggestion(name string, known []string) string {
 }
 
 // Nearest finds the known name with the fewest edits, at most a third of the
-// name's length and never more than three.
+// name's length, but one in a short name, and never more than three.
 func Nearest(name string, known []string) (string, bool) {
-	best, limit := "", min(3, len(name)/3)
+	best, limit := "", min(3, max(1, len(name)/3), len(name)-1)
 	for _, k := range known {
 		if d := edits(name, k); d <= limit {
 			best, limit = k, d-1

@@ -117,7 +117,7 @@ func (t *textWriter) counts(counts []Count) {
 	var parts []string
 	for _, c := range counts {
 		if c.Value != 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.Value, strings.ReplaceAll(c.Name, "_", " ")))
+			parts = append(parts, fmt.Sprintf("%s %d", strings.ReplaceAll(c.Name, "_", " "), c.Value))
 		}
 	}
 	if len(parts) > 0 {
@@ -125,27 +125,25 @@ func (t *textWriter) counts(counts []Count) {
 	}
 }
 
+// samples lists violating rows below the file they stand in.
 func (t *textWriter) samples(a *Result) {
+	file := ""
 	for i, s := range a.Samples {
 		if i == maxSampleLines {
 			t.line("            and %d more", len(a.Samples)-i)
 			return
 		}
-		label := ""
-		if i == 0 {
-			label = "samples"
+		if i == 0 || s.File != file {
+			file = s.File
+			t.field("samples", file)
 		}
-		text := fmt.Sprintf("row %d of %s", s.Row, s.File)
+		text := fmt.Sprintf("row %d", s.Row)
 		if t.opts.Values {
-			var cells []string
 			for _, v := range s.Values {
-				cells = append(cells, v.Column+"="+v.show())
-			}
-			if len(cells) > 0 {
-				text = strings.Join(cells, " ") + "  " + text
+				text += "  " + v.Column + "=" + v.show()
 			}
 		}
-		t.line("  %-9s %s", label, clean(text))
+		t.line("              %s", clean(text))
 	}
 }
 
@@ -186,16 +184,25 @@ func (t *textWriter) summary(r *Report) {
 		}
 		n[a.Outcome]++
 	}
-	text := fmt.Sprintf("%d errors, %d failures, %d warnings, %d passed", n[Error], n[Fail], n[Warn], n[Pass])
+	text := fmt.Sprintf("%s, %s, %s, %d passed",
+		plural(n[Error], "error"), plural(n[Fail], "failure"), plural(n[Warn], "warning"), n[Pass])
 	if waived > 0 {
 		text += fmt.Sprintf(", %d waived", waived)
 	}
 	t.line("%s: %s", r.Outcome, text)
-	t.line("%d partitions, %d files, %d rows, %d bytes read, now %s",
-		len(r.Partitions), r.Files, r.Rows, r.BytesRead, r.Now.Format("2006-01-02T15:04:05Z07:00"))
+	t.line("%s, %s, %s, %d bytes read, now %s", plural(len(r.Partitions), "partition"),
+		plural(r.Files, "file"), plural(r.Rows, "row"), r.BytesRead, r.Now.Format("2006-01-02T15:04:05Z07:00"))
 	if r.TrustFooter {
 		t.line("statistics of the footers were taken for evidence (--trust-footer)")
 	}
+}
+
+// plural writes a count with its noun.
+func plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // marked writes a line that begins with an outcome.

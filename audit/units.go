@@ -297,6 +297,9 @@ func (p *judgement) merge(r *reading) {
 	for t, s := range r.trusted {
 		p.trials[t].assertion.merge(s)
 	}
+	if r.unit.file.live {
+		return // the rest is about what is judged
+	}
 	if r.outside != nil {
 		p.faults = append(p.faults, fault{Failure: Failure{
 			Cause: CauseOutside, Message: r.outside.Error(), File: r.unit.file.Key}, undecodable: true})

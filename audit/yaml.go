@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +36,7 @@ func (e *ConfigError) Error() string {
 type reader struct {
 	file     string
 	vars     Vars
-	problems []error
+	problems []*ConfigError
 }
 
 // entry is one key of a mapping.
@@ -54,6 +56,18 @@ func (r *reader) failHint(at *yaml.Node, hint, format string, args ...any) {
 		e.Line, e.Column = at.Line, at.Column
 	}
 	r.problems = append(r.problems, e)
+}
+
+// mistakes joins the problems in the order of the file.
+func (r *reader) mistakes() error {
+	slices.SortStableFunc(r.problems, func(a, b *ConfigError) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	errs := make([]error, len(r.problems))
+	for i, p := range r.problems {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
 }
 
 var yamlLine = regexp.MustCompile(`\Ayaml: (?:line (\d+): )?(.*)\z`)

@@ -93,3 +93,24 @@ func BenchmarkPlain(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCountLevels counts the NULLs of one column of real data.
+func BenchmarkCountLevels(b *testing.B) {
+	data, err := os.ReadFile(sharedData + "/flights-3m.parquet")
+	if err != nil {
+		b.Skipf("real data is not kept in the repository: %v", err)
+	}
+	f := openBytes(b, data, Options{})
+	for _, c := range f.Columns() {
+		b.Run(c.Dotted, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for rg := range f.Footer().RowGroups {
+					if _, err := f.CountLevels(context.Background(), rg, c.Index); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

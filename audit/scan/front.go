@@ -22,7 +22,7 @@ const (
 // front; then the page has to be read whole, and that verdict counts.
 func (r *pageReader) readFrontV1(ctx context.Context, at int64, head pageHeader) (*page, error) {
 	var body []byte
-	for need := int64(lengthSize); int64(len(body)) < need; {
+	for need := r.guessLevels(head); int64(len(body)) < need; {
 		if need > int64(head.uncompressed) {
 			return nil, nil
 		}
@@ -35,6 +35,15 @@ func (r *pageReader) readFrontV1(ctx context.Context, at int64, head pageHeader)
 		}
 	}
 	return r.splitV1(body, head)
+}
+
+// guessLevels is how much of the page's front is decoded first. Bit-packed
+// levels fit in it, unless they are long; a step of some decoders is 128 KiB
+// anyway.
+func (r *pageReader) guessLevels(head pageHeader) int64 {
+	const most = 64 << 10
+	width := int64(bitWidth(r.column.MaxRep) + bitWidth(r.column.MaxDef))
+	return min(2*lengthSize+64+int64(head.values)*width/8, most, int64(head.uncompressed))
 }
 
 // splitV1 finds the levels at the front of body, and what follows them.

@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+)
+
+func TestBrokenColumnLeavesOthers(t *testing.T) {
+	data := parquetBytes(t, [][]testColumn{{longs("good", 1, 2, 3), longs("bad", 4, 5, 6)}},
+		parquet.WithDictionaryDefault(false), parquet.WithCompression(0))
+	needle := []byte{4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}
+	at := bytes.Index(data, needle)
+	if at < 0 {
+		t.Fatal("values not found")
+	}
+	// The levels of the page, before its values, no longer decode.
+	for i := 1; i <= 6; i++ {
+		data[at-i] = 0xff
+	}
+	c := mustParse(t, checks("sum: {column: good, equals: 6}", "sum: {column: bad, equals: 15}", "not_null: bad", "row_count: 3"))
+	r := mustRun(t, c, Partition{Files: []File{memoryFile("a", data)}}, Options{})
+	for id, want := range map[string]Outcome{"sum(good)": Pass, "sum(bad)": Error, "not_null(bad)": Error, "row_count": Pass, "integrity": Error} {
+		a := resultOf(t, r, id)
+		if a.Outcome != want {
+			t.Errorf("%+v", a)
+		}
+		if want == Error && (a.Error.Cause != CauseData || a.Error.Column != "bad" || *a.Error.RowGroup != 0 || a.Error.File != "a") {
+			t.Errorf("%s: %+v", id, a.Error)
+		}
+	}
+}
+
+func TestInvalidUTF8FailsIntegrity(t *testing.T) {
+	file := fileOf(t, "a", strs("s", "ok", "\xff\xfe"))
+	r := mustRun(t, mustParse(t, checks("length: {column: s, max: 5}")), Partition{Files: []File{file}}, Options{})
+	a := resultOf(t, r, "integrity")
+	if a.Outcome != Fail || !strings.Contains(a.Message, "row 1") || !strings.Contains(a.Message, "UTF-8") {
+		t.Errorf("%+v", a)
+	}
+	if strings.Contains(a.Message, "\xff") {
+		t.Error("the message shows the value")
+	}
+}
+
+func TestNotParquet(t *testing.T) {
+	r := mustRun(t, mustParse(t, checks("row_count: 1", "not_null: x", "file_count: {max: 5}")),
+		Partition{Files: []File{memoryFile("a", []byte("hello, this is no parquet")), fileOf(t, "b", longs("x", 1))}}, Options{})
+	for id, want := range map[string]Outcome{"integrity": Error, "row_count": Error, "not_null(x)": Error, "not_empty": Error, "file_count": Pass} {
+		if a := resultOf(t, r, id); a.Outcome != want || want == Error && a.Error.File != "a" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// Every file of other projects ends in a verdict, soon and in bounded memory.
+func TestParquetTesting(t *testing.T) {
+	root := filepath.Join(sharedData, "parquet-testing")
+	if _, err := os.Stat(root); os.IsNotExist(err) {
+		t.Skipf("needs %s, which is not part of the repository", root)
+	}
+	refused := map[string]string{ // integrity in mode full, and what it says
+		"bad_data/ARROW-GH-41317.parquet": "footer", "bad_data/PARQUET-1481.parquet": "physical type",
+		"bad_data/ARROW-GH-41321.parquet": "indices", "bad_data/ARROW-GH-45185.parquet": "within a row",
+		"bad_data/ARROW-GH-47662.parquet": "page ends", "bad_data/ARROW-RS-GH-6229-DICTHEADER.parquet": "page header",
+		"bad_data/ARROW-RS-GH-6229-LEVELS.parquet": "values", "data/datapage_v1-corrupt-checksum.parquet": "CRC",
+		"data/rle-dict-uncompressed-corrupt-checksum.parquet": "CRC", "data/repeated_no_annotation.parquet": "the footer says 0 rows",
+		"data/large_string_map.brotli.parquet": "budget",
+	}
+	files, peak := 0, uint64(0)
+	for _, mode := range []string{"referenced", "full"} {
+		c := mustParse(t, "version: 1\nintegrity: {mode: "+mode+"}\n")
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".parquet") {
+				return err
+			}
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			files++
+			r := mustRun(t, c, Partition{Files: []File{sharedFile(t, filepath.Join("parquet-testing", name))}}, Options{})
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.Sys)
+			a := resultOf(t, r, "integrity")
+			want, bad := refused[name]
+			switch {
+			case mode == "full" && bad && (a.Outcome.rank() < Fail.rank() || !strings.Contains(a.Message, want)):
+				t.Errorf("%s: %s %s", name, a.Outcome, a.Message)
+			case !bad && a.Outcome != Pass:
+				t.Errorf("%s, %s: %s %s", name, mode, a.Outcome, a.Message)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 130 || peak > 1<<30 {
+		t.Errorf("%d files, %d bytes of memory", files, peak)
+	}
+}
