@@ -205,10 +205,8 @@ func keyTypes(p *candidatePartition, rules *audit.Rules) []manifest.KeyValue {
 				}
 			}
 		}
-		if rules != nil {
-			if t, ok := rules.For(p.partition.Table).ColumnType(keys[i].Name); ok {
-				keys[i].Type = t
-			}
+		if t, ok := rules.For(p.partition.Table).ColumnType(keys[i].Name); ok {
+			keys[i].Type = t
 		}
 		if p.table != nil {
 			for _, k := range p.table.Keys {

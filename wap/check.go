@@ -34,7 +34,7 @@ func Check(ctx context.Context, cfg Config, req CheckRequest) (*CheckResult, err
 	if now.IsZero() {
 		now = cfg.Now()
 	}
-	report, err := audit.Run(ctx, req.Rules, c.partitions(), audit.Options{
+	report, err := audit.Run(ctx, req.Rules, c.partitions(req.Rules), audit.Options{
 		Now: now.UTC().Truncate(time.Millisecond), Memory: cfg.Memory, Plugins: cfg.Plugins, Progress: cfg.Progress,
 	})
 	if err != nil {
@@ -58,10 +58,20 @@ type checked struct {
 	index map[string]*audit.Partition
 }
 
-// partitions are what was collected, sorted.
-func (c *checked) partitions() []audit.Partition {
+// partitions are what was collected, sorted. The keys of a folder have the types
+// that the rules give them, as a run's would.
+func (c *checked) partitions(rules *audit.Rules) []audit.Partition {
 	var out []audit.Partition
 	for _, p := range c.index {
+		config := rules.For(p.Table)
+		for i, k := range p.Keys {
+			if config == nil {
+				break // the audit refuses it
+			}
+			if t, ok := config.ColumnType(k.Name); ok && k.Type == "" {
+				p.Keys[i].Type = t
+			}
+		}
 		slices.SortFunc(p.Files, func(a, b audit.File) int { return strings.Compare(a.Key, b.Key) })
 		slices.Sort(p.Stray)
 		out = append(out, *p)

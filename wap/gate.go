@@ -74,7 +74,7 @@ func (w *Warehouse) judge(ctx context.Context, rec *record, req AuditRequest) (*
 	if err != nil {
 		return v, err
 	}
-	if err := c.checkKeyed(req); err != nil {
+	if err := c.checkRules(req); err != nil {
 		return v, err
 	}
 	parts, err := c.judged(ctx, st, req.Rules)
@@ -112,14 +112,16 @@ func (w *Warehouse) judgedState(ctx context.Context, rec *record) (*state, error
 	return st, err
 }
 
-// checkKeyed refuses to append without a rule that would see the same rows
-// twice.
-func (c *candidate) checkKeyed(req AuditRequest) error {
-	if c.rec.Mode != manifest.ModeAppend || req.AppendUnkeyed {
-		return nil
-	}
+// checkRules refuses a table that no assertion is named for, and to append
+// without one that would see the same rows twice.
+func (c *candidate) checkRules(req AuditRequest) error {
 	for _, p := range c.partitions {
-		if !req.Rules.For(p.partition.Table).HasKey() {
+		rules := req.Rules.For(p.partition.Table)
+		if rules == nil {
+			return failf(KindUsage, "no assertions are named for table %s", p.partition.Table).
+				hint("--checks FILE, or a glob under tables: in wap.yaml that covers it")
+		}
+		if c.rec.Mode == manifest.ModeAppend && !req.AppendUnkeyed && !rules.Keyed() {
 			return failf(KindUsage, "mode append needs a unique or primary_key assertion for table %s", p.partition.Table).
 				hint("add one, or --append-unkeyed if the table has no key")
 		}

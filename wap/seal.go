@@ -185,7 +185,9 @@ func (s *session) sameRows(ctx context.Context, first, mine *manifest.Seal, rule
 			if err != nil {
 				return failf(KindStoreBroken, "partition %q", p).because(err)
 			}
-			ignore = rules.For(part.Table).IgnoredColumns()
+			if c := rules.For(part.Table); c != nil {
+				ignore = c.IgnoredColumns()
+			}
 		}
 		opts := audit.Options{Now: s.rec.Now, Memory: s.w.cfg.Memory}
 		fa, err := audit.Fingerprint(ctx, s.w.auditFiles(a), ignore, opts)

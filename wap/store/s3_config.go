@@ -31,9 +31,11 @@ const (
 	// while the store is slow or broken: about 20 s with the SDK's backoff.
 	readAttempts = 6
 	// parallelUploads multipart uploads of partsInFlight parts of partSize bytes
-	// run at once, so that any number of files in flight needs 200 MiB.
-	parallelUploads = 4
-	partsInFlight   = 4
+	// run at once, and one part more is being read: whatever the number of files
+	// in flight, about 100 MiB are in use, and twice that with what the collector
+	// has yet to free.
+	parallelUploads = 2
+	partsInFlight   = 5
 	partSize        = 8 << 20
 	// abortTimeout is for removing the parts of a failed upload.
 	abortTimeout = 30 * time.Second

@@ -154,7 +154,7 @@ func (s *S3) uploadParts(ctx context.Context, key string, src io.ReaderAt, size 
 	if e, herr := s.Head(ctx, key); herr == nil && e.Size == size {
 		return e, nil
 	}
-	return Entry{}, fmt.Errorf("%w (%w)", answer(readMode, err), err)
+	return Entry{}, answer(readMode, err)
 }
 
 // serverTime is when the store answered.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,11 @@ var ErrInjected = errors.New("injected fault")
 type Config struct {
 	// Faults are what is going to go wrong.
 	Faults []Fault
+	// Choose picks a fault while things go on: it is asked once about each
+	// operation that no Fault hits, before the operation acts, and may block, to
+	// choose an interleaving. A kind that cannot happen to the verb is a mistake
+	// of the test and panics.
+	Choose func(ctx context.Context, op Op) Kind
 	// Delay is slept before each operation, as the round trip to the store;
 	// Delays overrides it for single verbs.
 	Delay  time.Duration
@@ -135,6 +141,9 @@ func (s *Store) run(ctx context.Context, op Op, act action) error {
 
 func (s *Store) step(ctx context.Context, op *Op, act action) error {
 	fault := s.plan(op)
+	if fault == nil && s.cfg.Choose != nil {
+		fault = s.choose(ctx, op)
+	}
 	if s.cfg.OnOp != nil {
 		if err := s.cfg.OnOp(ctx, *op); err != nil {
 			return err
@@ -156,6 +165,20 @@ func (s *Store) step(ctx context.Context, op *Op, act action) error {
 		return act.do(ctx, op)
 	}
 	return act.fault(fault, op)
+}
+
+// choose asks Choose for a fault.
+func (s *Store) choose(ctx context.Context, op *Op) *Fault {
+	kind := s.cfg.Choose(ctx, *op)
+	if kind == NoFault {
+		return nil
+	}
+	f := &Fault{Kind: kind}
+	if !f.matches(op) {
+		panic(fmt.Sprintf("%s cannot happen to %s %q", kind, op.Verb, op.Key))
+	}
+	op.Fault = kind
+	return f
 }
 
 func (s *Store) sleep(ctx context.Context, v Verb) error {
@@ -209,13 +232,18 @@ func (s *Store) Held() []Op {
 
 // Release lets the writes that are held back reach the store, oldest first.
 func (s *Store) Release(ctx context.Context) []Landing {
-	s.mu.Lock()
-	held := s.held
-	s.held = nil
-	s.mu.Unlock()
 	var landed []Landing
-	for _, h := range held {
-		landed = append(landed, Landing{h.op, h.land(ctx)})
+	for range s.Held() {
+		landed = append(landed, s.Land(ctx, 0))
 	}
 	return landed
+}
+
+// Land lets one of the Held writes reach the store: the i-th, from 0.
+func (s *Store) Land(ctx context.Context, i int) Landing {
+	s.mu.Lock()
+	h := s.held[i]
+	s.held = slices.Delete(s.held, i, i+1)
+	s.mu.Unlock()
+	return Landing{h.op, h.land(ctx)}
 }

@@ -1,0 +1,54 @@
+package wap
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestCheckFolder judges fetched key folders as a run would have judged them.
+func TestCheckFolder(t *testing.T) {
+	l := newLab(t)
+	dir := t.TempDir()
+	for _, day := range []string{"2025-03-04", "2025-03-05"} {
+		at := filepath.Join(dir, "orders", "dt="+day)
+		if err := os.MkdirAll(at, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := parquet.WriteFile(filepath.Join(at, "p.parquet"), orders(1, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(yaml string, targets ...string) (*CheckResult, error) {
+		return Check(context.Background(), Config{}, CheckRequest{Targets: targets, Rules: l.rules(yaml)})
+	}
+	typed := "version: 1\nchecks: [primary_key: [id]]\ncolumns:\n  - {name: dt, type: date32}\n"
+	r, err := check(typed, filepath.Join(dir, "orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Partitions) != 2 || r.Rows != 8 {
+		t.Fatalf("%d partitions, %d rows", len(r.Partitions), r.Rows)
+	}
+	for _, targets := range [][]string{
+		{filepath.Join(dir, "orders", "dt=2025-03-04", "p.parquet")},
+		{filepath.Join(dir, "orders", "*", "*.parquet")},
+		{"file://" + filepath.Join(dir, "orders")},
+		{"file://" + filepath.Join(dir, "orders", "dt=2025-03-04", "p.parquet")},
+	} {
+		cfg := l.config(nil)
+		_, err := Check(context.Background(), cfg, CheckRequest{Targets: targets, Rules: l.rules(typed)})
+		if err != nil {
+			t.Errorf("%v: %v", targets, err)
+		}
+	}
+	_, err = check("version: 1\nchecks: [row_count: {min: 5}]\n", filepath.Join(dir, "orders"))
+	wantCode(t, err, 3)
+	_, err = check(typed, filepath.Join(dir, "nothing"))
+	wantCode(t, err, 2)
+	_, err = check(typed, filepath.Join(dir, "*.nothing"))
+	wantCode(t, err, 2)
+}
