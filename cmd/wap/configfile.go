@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -93,12 +95,18 @@ type configReader struct {
 
 func parseConfigFile(name, dir string, data []byte) (*configFile, error) {
 	r := &configReader{file: &configFile{name: name, dir: dir, texts: map[string]fileText{}}}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF): // empty, or comments alone
+		return r.file, nil
+	case err != nil:
 		return nil, usage("%s", yamlPlace(name, err))
 	}
-	if len(doc.Content) == 0 { // empty, or comments alone
-		return r.file, nil
+	if err := dec.Decode(&more); err == nil {
+		return nil, usage("%s:%d:%d: a second document", name, more.Line, more.Column)
+	} else if !errors.Is(err, io.EOF) {
+		return nil, usage("%s", yamlPlace(name, err))
 	}
 	r.mapping(doc.Content[0], configKeys(), r.top)
 	if len(r.wrong) > 0 {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/term"
 
@@ -25,7 +26,8 @@ type page struct {
 	quiet bool
 	style style // of stdout
 
-	mu             sync.Mutex // stderr
+	printed        atomic.Bool // the result: a second signal may come while it is
+	mu             sync.Mutex  // stderr
 	stdout, stderr io.Writer
 	progress       string // the line that stands unfinished on a terminal
 }
@@ -62,6 +64,9 @@ func (s style) paint(kind, text string) string {
 // result prints what a command came to. Nothing is written for a failed call
 // of which nothing is known, but with --json there is always one object.
 func (p *page) result(r result, err error) error {
+	if !p.printed.CompareAndSwap(false, true) {
+		return nil
+	}
 	if p.json {
 		body, encodeErr := envelope(r, err)
 		if encodeErr != nil {

@@ -93,7 +93,10 @@ func (c textColumn) node() (schema.Node, error) {
 }
 
 func writeGroup(w *file.Writer, columns []textColumn, rows []string) error {
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		return err
+	}
 	for i, c := range columns {
 		var cells []string
 		var levels []int16

@@ -63,6 +63,5 @@ func (c *call) abandon() int {
 		e.Message = "ended by a second signal with a commit on its way: possibly published"
 		e.Hint = settleAgain
 	}
-	c.page.failure(e)
-	return wap.Code(e)
+	return c.report(nil, e)
 }
