@@ -82,8 +82,11 @@ func (r *pageReader) levelBytes(body []byte, head pageHeader) (n int64) {
 // front returns the first n bytes of a page's decompressed body; nil when this
 // codec's front cannot be had, or does not decode.
 func (r *pageReader) front(ctx context.Context, at int64, head pageHeader, n int64) ([]byte, error) {
+	if n > int64(head.compressed) && r.codec == uncompressed {
+		return nil, nil
+	}
 	if r.codec == uncompressed {
-		return r.window.peek(ctx, at, min(n, int64(head.compressed)))
+		return r.window.peek(ctx, at, n)
 	}
 	r.body = slices.Grow(r.body[:0], int(n))[:n]
 	for try := n + frontGuess; ; try = max(2*try, int64(r.inflate.want)) {
