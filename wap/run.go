@@ -218,12 +218,7 @@ func command(ctx context.Context, req RunRequest, env []string, res *PublishResu
 		res.CommandStatus = int64(cmd.ProcessState.ExitCode())
 	}
 	if ctx.Err() != nil {
-		// What the group left running is not the task's any more.
-		killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if errors.Is(killErr, syscall.ESRCH) {
-			killErr = nil
-		}
-		return outside("the command was stopped: %v", context.Cause(ctx)).because(errors.Join(err, killErr)).
+		return outside("the command was stopped: %v", context.Cause(ctx)).because(errors.Join(err, killGroup(cmd))).
 			hint("nothing was sealed; run the same command again")
 	}
 	if err != nil {
@@ -231,6 +226,19 @@ func command(ctx context.Context, req RunRequest, env []string, res *PublishResu
 			hint("nothing was sealed; the run is open for a retry")
 	}
 	return nil
+}
+
+// killGroup ends what a stopped command left running: it is not the task's any
+// more.
+func killGroup(cmd *exec.Cmd) error {
+	if cmd.Process == nil {
+		return nil // it was stopped before it started
+	}
+	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
 }
 
 // merge adds the files of another output.
