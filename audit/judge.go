@@ -227,7 +227,7 @@ func (p *judgement) bind() {
 			f.resolve(p.slots, p.consts)
 		}
 	}
-	p.checkLive()
+	p.checkFiles()
 	p.shareMemory()
 }
 
@@ -279,8 +279,8 @@ func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
 			continue
 		}
 		ref, err := f.scan.Resolve(s.path)
-		if err == nil && !ref.Type.Equal(s.typ) {
-			err = fmt.Errorf("column %s is %s in %s and %s here", s.path, ref.Type, f.Key, s.typ)
+		if err == nil && !alike(ref.Type, s.typ) {
+			err = fmt.Errorf("column %s is %s in %s and %s elsewhere", s.path, ref.Type, f.Key, s.typ)
 		}
 		if err != nil {
 			f.absent[i] = err
@@ -292,24 +292,43 @@ func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
 	}
 }
 
-// checkLive fails the assertions that also need live files which cannot be had.
-func (p *judgement) checkLive() {
+// alike reports whether values of both types can be judged together. Of
+// what is inside a group nobody reads values by the group's path.
+func alike(a, b scan.Type) bool {
+	if a.IsLeaf() && b.IsLeaf() {
+		return a.Equal(b)
+	}
+	return a.Kind == b.Kind
+}
+
+// checkFiles fails the assertions that need a file, live or not, which cannot be
+// had or lacks one of their columns.
+func (p *judgement) checkFiles() {
 	for _, t := range p.trials {
-		if !t.spansLive || t.failure != nil {
-			continue
+		files := p.files
+		if t.spansLive {
+			files = slices.Concat(p.files, p.live)
 		}
-		for _, f := range p.live {
-			if f.failure != nil {
-				t.failure = notEvaluated(f.failure)
+		for _, f := range files {
+			if t.failure != nil || len(t.wants) == 0 {
 				break
 			}
-			for _, slot := range t.wants {
-				if err := f.absent[slot]; err != nil && t.failure == nil {
-					t.failure = &Failure{Cause: CauseData, Message: err.Error(), File: f.Key, Column: p.slots[slot].path}
-				}
-			}
+			t.failure = p.lacking(t, f)
 		}
 	}
+}
+
+// lacking is what a trial misses in a file, or nil.
+func (p *judgement) lacking(t *trial, f *openFile) *Failure {
+	if f.failure != nil {
+		return notEvaluated(f.failure)
+	}
+	for _, slot := range t.wants {
+		if err := f.absent[slot]; err != nil {
+			return &Failure{Cause: CauseData, Message: err.Error(), File: f.Key, Column: p.slots[slot].path}
+		}
+	}
+	return nil
 }
 
 // keeper is an assertion that keeps something for every row.

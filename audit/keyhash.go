@@ -165,18 +165,18 @@ func spread(x uint64) uint64 {
 // appendTuple appends the key of a row in a form that is equal exactly when the
 // tuples are: each part is marked NULL, or stands with its length before it.
 // at holds, by key column, the position of the row's value or -1 for NULL.
-func appendTuple(dst []byte, v *view, slots []int, at []int, scrap []byte) []byte {
-	for i, slot := range slots {
+func (k *keyHasher) appendTuple(dst []byte, v *view, at []int) []byte {
+	for i, slot := range k.slots {
 		vec := v.cols[slot]
 		if at[i] < 0 {
 			dst = append(dst, 0)
 			continue
 		}
 		values, pos := vec.Lookup(at[i])
-		scrap = appendKey(scrap[:0], vec.Column, values, pos)
+		k.scraps = appendKey(k.scraps[:0], vec.Column, values, pos)
 		dst = append(dst, 1)
-		dst = binary.AppendUvarint(dst, uint64(len(scrap)))
-		dst = append(dst, scrap...)
+		dst = binary.AppendUvarint(dst, uint64(len(k.scraps)))
+		dst = append(dst, k.scraps...)
 	}
 	return dst
 }

@@ -244,7 +244,6 @@ type groups struct {
 	heads   map[uint64]int32 // hash to the first group, -1 while there is none
 	list    []group
 	arena   []byte
-	scrap   []byte
 	hasher  keyHasher
 	ordinal int64
 	surplus int64
@@ -291,7 +290,7 @@ func (g *groups) add(v *view) {
 // count puts a row into its group, and reports whether the group had one.
 func (g *groups) count(v *view, hash uint64, head int32, at []int) bool {
 	start := len(g.arena)
-	g.arena = appendTuple(g.arena, v, g.of.slots, at, g.scrap)
+	g.arena = g.hasher.appendTuple(g.arena, v, at)
 	tuple := g.arena[start:]
 	for i := head; i >= 0; i = g.list[i].next {
 		if have := &g.list[i]; string(g.arena[have.start:have.end]) == string(tuple) {
