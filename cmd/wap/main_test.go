@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/wap-cli/wap/manifest"
 	"github.com/wap-cli/wap/wap/store"
+	"github.com/wap-cli/wap/wap/store/faultstore"
 )
 
 var update = flag.Bool("update", false, "write golden files and the README's tables anew")
@@ -19,37 +22,38 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"wap": testedMain})
 }
 
-// testedMain is main with a store that panics where TEST_PANIC says: before or
-// after the pointer was swapped.
+// testedMain is main with a store that ends the process where TEST_STORE says.
 func testedMain() {
 	s := system{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), openStore: store.Open}
-	if when := os.Getenv("TEST_PANIC"); when != "" {
-		s.openStore = func(ctx context.Context, url string, cfg store.Config) (store.Store, error) {
-			st, err := store.Open(ctx, url, cfg)
-			return panicStore{st, when}, err
-		}
+	if text := os.Getenv("TEST_STORE"); text != "" {
+		s.openStore = endingStore(text)
 	}
 	os.Exit(s.run(context.Background(), os.Args[1:]))
 }
 
-type panicStore struct {
-	store.Store
-	when string
-}
-
-func (s panicStore) Create(ctx context.Context, key string, body []byte) (store.Version, error) {
-	if s.when == "record" && strings.HasSuffix(key, "/run.json") {
-		panic("the test says so")
+// endingStore opens stores whose user panics, or is killed, at one operation:
+// "panic swap after refs/main.json" or "kill 12 before", the twelfth.
+func endingStore(text string) func(context.Context, string, store.Config) (store.Store, error) {
+	words := append(strings.Fields(text), "")
+	action, which, phase, suffix := words[0], words[1], words[2], words[3]
+	recorder := new(faultstore.Recorder)
+	onOp := func(_ context.Context, op faultstore.Op) error {
+		here := which == strconv.Itoa(op.Seq) || which == fmt.Sprint(op.Verb) && strings.HasSuffix(op.Key, suffix)
+		if !here || (op.Phase == faultstore.Before) != (phase == "before") {
+			return nil
+		}
+		if action == "panic" {
+			panic("the test says so")
+		}
+		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			panic(err)
+		}
+		select {} // until the signal arrives
 	}
-	return s.Store.Create(ctx, key, body)
-}
-
-func (s panicStore) Swap(ctx context.Context, key string, v store.Version, body []byte) (store.Version, error) {
-	next, err := s.Store.Swap(ctx, key, v, body)
-	if s.when == "swap" && key == manifest.PointerKey {
-		panic("the test says so")
+	return func(ctx context.Context, url string, cfg store.Config) (store.Store, error) {
+		inner, err := store.Open(ctx, url, cfg)
+		return faultstore.New(inner, faultstore.Config{OnOp: onOp, Recorder: recorder}), err
 	}
-	return next, err
 }
 
 // TestScripts runs every command as a user would: each script states exact exit
