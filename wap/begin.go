@@ -162,32 +162,39 @@ func (w *Warehouse) createRun(ctx context.Context, req BeginRequest) error {
 		return failf(KindNotFound, "there is no run %q, and no scope to begin it with", req.Run).
 			hint("wap begin SCOPE --run %s", quote(req.Run))
 	}
-	mark, err := manifest.Encode(&manifest.OpenMark{Format: manifest.Format, Run: req.Run, Generation: 1})
-	if err != nil {
-		return failf(KindUsage, "run name %q", req.Run).because(err)
-	}
-	if _, _, err := w.claim(ctx, manifest.MarkKey(req.Run, 1), mark); err != nil {
+	// Made once to find what is wrong with it: a call that is refused leaves no
+	// mark. Its floor is of before the mark, so that it cannot be the one to store.
+	if _, err := w.newRecord(ctx, req); err != nil {
 		return err
 	}
-	h, err := w.head(ctx)
-	if err != nil {
+	if err := w.mark(ctx, req.Run, 1); err != nil {
 		return err
 	}
-	rec, err := w.newRecord(ctx, h, req)
+	body, err := w.newRecord(ctx, req)
 	if err != nil {
 		return err
-	}
-	body, err := manifest.Encode(rec)
-	if err != nil {
-		return failf(KindUsage, "run %q", req.Run).because(err)
 	}
 	// Won or lost, the record that stands is read next.
 	_, _, err = w.claim(ctx, manifest.RunKey(req.Run), body)
 	return err
 }
 
-// newRecord is generation 1's record before its base is known.
-func (w *Warehouse) newRecord(ctx context.Context, h *head, req BeginRequest) (*manifest.Run, error) {
+// mark creates a generation's open mark, or finds it there.
+func (w *Warehouse) mark(ctx context.Context, run string, generation int64) error {
+	body, err := manifest.Encode(&manifest.OpenMark{Format: manifest.Format, Run: run, Generation: generation})
+	if err != nil {
+		return failf(KindUsage, "run name %q", run).because(err)
+	}
+	_, _, err = w.claim(ctx, manifest.MarkKey(run, generation), body)
+	return err
+}
+
+// newRecord encodes generation 1's record before its base is known.
+func (w *Warehouse) newRecord(ctx context.Context, req BeginRequest) ([]byte, error) {
+	h, err := w.head(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rec := &manifest.Run{
 		Format: manifest.Format, Warehouse: w.id, Run: req.Run, Generation: 1,
 		State: manifest.StateOpening, Nonce: w.cfg.NewID(), Floor: h.Sequence,
@@ -211,7 +218,14 @@ func (w *Warehouse) newRecord(ctx context.Context, h *head, req BeginRequest) (*
 	for _, r := range refs {
 		rec.Floor = min(rec.Floor, r.Sequence)
 	}
-	return rec, w.agrees(&record{Run: *rec}, req, req.Task)
+	if err := w.agrees(&record{Run: *rec}, req, req.Task); err != nil {
+		return nil, err
+	}
+	body, err := manifest.Encode(rec)
+	if err != nil {
+		return nil, failf(KindUsage, "run %q", req.Run).because(err)
+	}
+	return body, nil
 }
 
 // open takes the base: the pointer as it is read after the record was seen. The

@@ -78,51 +78,76 @@ func pathComponents(p string) []string {
 	return strings.Split(p, "/")
 }
 
+// sources are what was listed.
+func (p *pin) sources() []manifest.InputSource {
+	var out []manifest.InputSource
+	for _, in := range p.inputs.Inputs {
+		out = append(out, in.InputSource)
+	}
+	return out
+}
+
 // pinInputs returns the pinned listing for a task, making it if this is the
-// first call to list its inputs. Sources equal to the run's own share one
-// listing; a task that names others has one of its own. Nil: no inputs.
+// first call to list its inputs. Tasks share the run's listing; one of several
+// that names other sources before its first attempt has a listing of its own.
+// Nil: no inputs.
 func (w *Warehouse) pinInputs(ctx context.Context, rec *record, task string, req BeginRequest) (*pin, error) {
-	generation := rec.Generation
-	if rec.Redo != nil && rec.Redo.KeepPin {
-		generation = rec.Redo.PinGeneration
-	}
 	given := req.Inputs
-	owner := manifest.SharedInputs
-	switch {
-	case given == nil && task != "":
-		p, err := w.readPin(ctx, rec, generation, task)
-		if err != nil || p != nil || len(rec.Inputs) == 0 {
-			return p, err
-		}
+	if given == nil {
 		given = rec.Inputs
-	case given == nil:
-		given = rec.Inputs
-	case !slices.Equal(given, rec.Inputs):
-		if task == "" {
-			return nil, inputsDiffer(rec, "the run", rec.Inputs, given)
-		}
-		owner = task
 	}
-	if len(given) == 0 {
-		return nil, nil
-	}
-	p, err := w.readPin(ctx, rec, generation, owner)
-	if err != nil {
+	owner, p, err := w.findPin(ctx, rec, task, given)
+	if err != nil || p == nil && len(given) == 0 {
 		return nil, err
 	}
 	if p == nil {
+		if err := w.mayPin(ctx, rec, task, given); err != nil {
+			return nil, err
+		}
 		if p, err = w.makePin(ctx, rec, owner, given, req); err != nil {
 			return nil, err
 		}
 	}
-	var has []manifest.InputSource
-	for _, in := range p.inputs.Inputs {
-		has = append(has, in.InputSource)
-	}
-	if !slices.Equal(has, given) {
-		return nil, inputsDiffer(rec, "task "+strconv.Quote(owner), has, given)
+	if req.Inputs != nil && !slices.Equal(p.sources(), req.Inputs) {
+		return nil, inputsDiffer(rec, "task "+strconv.Quote(owner), p.sources(), req.Inputs)
 	}
 	return p, nil
+}
+
+// findPin says whose listing the task reads, and returns it where it is there.
+func (w *Warehouse) findPin(ctx context.Context, rec *record, task string, given []manifest.InputSource) (owner string, p *pin, err error) {
+	generation := rec.Generation
+	if rec.Redo != nil && rec.Redo.KeepPin {
+		generation = rec.Redo.PinGeneration
+	}
+	if task != "" && len(rec.Tasks) > 1 {
+		p, err = w.readPin(ctx, rec, generation, task)
+		if err != nil || p != nil || !slices.Equal(given, rec.Inputs) {
+			return task, p, err
+		}
+	}
+	p, err = w.readPin(ctx, rec, generation, manifest.SharedInputs)
+	return manifest.SharedInputs, p, err
+}
+
+// mayPin refuses a first listing that some attempt of the task was not given:
+// one that began before read the run's inputs, or none.
+func (w *Warehouse) mayPin(ctx context.Context, rec *record, task string, given []manifest.InputSource) error {
+	kept := rec.Redo != nil && rec.Redo.KeepPin
+	switch {
+	case slices.Equal(given, rec.Inputs):
+		return nil
+	case task == "" || kept:
+		return inputsDiffer(rec, "the run", rec.Inputs, given)
+	}
+	attempts, err := w.attempts(ctx, rec, rec.Generation)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(attempts, func(a manifest.Attempt) bool { return a.Task == task }) {
+		return inputsDiffer(rec, "the run", rec.Inputs, given)
+	}
+	return nil
 }
 
 // inputsDiffer refuses inputs that contradict a pin.

@@ -13,6 +13,12 @@ import (
 // no redo, or the generation is too far ahead), not_found, outside,
 // outcome_unknown.
 func (w *Warehouse) Redo(ctx context.Context, req RedoRequest) (*RunStatus, error) {
+	if req.Reason == "" {
+		return nil, failf(KindUsage, "redo run %q without a reason", req.Run).hint("--reason TEXT: it stays in the record")
+	}
+	req.Tasks = slices.Clone(req.Tasks)
+	slices.Sort(req.Tasks)
+	req.Tasks = slices.Compact(req.Tasks)
 	target := req.Generation
 	for i := 0; ; i++ {
 		rec, _, err := w.mustRun(ctx, req.Run)
@@ -59,11 +65,15 @@ func (w *Warehouse) reopen(ctx context.Context, rec *record, target int64, req R
 			return err
 		}
 	}
+	// As createRun does: what is refused leaves no mark.
+	if _, err := w.nextGeneration(ctx, &rec.Run, req); err != nil {
+		return err
+	}
 	if rec.State == manifest.StateRejected {
 		if err := w.fence(ctx, "redo "+rec.names()); err != nil {
 			return err
 		}
-		now, _, err := w.settled(ctx, req.Run)
+		now, _, err := w.mustRun(ctx, req.Run)
 		if err != nil {
 			return err
 		}
@@ -71,32 +81,23 @@ func (w *Warehouse) reopen(ctx context.Context, rec *record, target int64, req R
 			return errMoved
 		}
 	}
-	mark, err := manifest.Encode(&manifest.OpenMark{Format: manifest.Format, Run: req.Run, Generation: target})
-	if err != nil {
-		return failf(KindUsage, "run %q", req.Run).because(err)
-	}
-	if _, _, err := w.claim(ctx, manifest.MarkKey(req.Run, target), mark); err != nil {
+	if err := w.mark(ctx, req.Run, target); err != nil {
 		return err
 	}
-	h, err := w.head(ctx)
+	next, err := w.nextGeneration(ctx, &rec.Run, req)
 	if err != nil {
 		return err
 	}
-	next := w.nextGeneration(&rec.Run, h, req)
-	if !req.KeepPin {
-		if next.References, err = w.resolveSources(ctx, h, rec.Inputs); err != nil {
-			return err
-		}
-		for _, r := range next.References {
-			next.Floor = min(next.Floor, r.Sequence)
-		}
-	}
-	_, err = w.swapRun(ctx, rec, func(m *manifest.Run) { *m = next })
+	_, err = w.swapRun(ctx, rec, func(m *manifest.Run) { *m = *next })
 	return err
 }
 
 // nextGeneration is the record of a generation that is about to open.
-func (w *Warehouse) nextGeneration(old *manifest.Run, h *head, req RedoRequest) manifest.Run {
+func (w *Warehouse) nextGeneration(ctx context.Context, old *manifest.Run, req RedoRequest) (*manifest.Run, error) {
+	h, err := w.head(ctx)
+	if err != nil {
+		return nil, err
+	}
 	redo := &manifest.Redo{
 		Reason: req.Reason, By: w.cfg.By, Time: w.cfg.Now(), Tasks: req.Tasks, KeepPin: req.KeepPin, From: old.State,
 	}
@@ -105,14 +106,6 @@ func (w *Warehouse) nextGeneration(old *manifest.Run, h *head, req RedoRequest) 
 	next.Floor, next.Base, next.Now = h.Sequence, nil, w.cfg.Now()
 	next.References, next.Inherited, next.Candidate, next.Evidence = nil, nil, nil, nil
 	next.Passed, next.Published, next.Reason, next.Redo = false, nil, "", redo
-	if req.KeepPin {
-		redo.Base, next.Floor, next.Now = old.Base, min(old.Floor, old.Base.Sequence), old.Now
-		next.References = old.References
-		redo.PinGeneration = old.Generation
-		if old.Redo != nil && old.Redo.KeepPin {
-			redo.PinGeneration = old.Redo.PinGeneration
-		}
-	}
 	if len(req.Tasks) > 0 && old.Candidate != nil {
 		for _, s := range old.Candidate.Seals {
 			if !slices.Contains(req.Tasks, s.Task) {
@@ -120,7 +113,22 @@ func (w *Warehouse) nextGeneration(old *manifest.Run, h *head, req RedoRequest) 
 			}
 		}
 	}
-	return next
+	if req.KeepPin {
+		redo.Base, next.Floor, next.Now = old.Base, min(old.Floor, old.Base.Sequence), old.Now
+		next.References = old.References
+		redo.PinGeneration = old.Generation
+		if old.Redo != nil && old.Redo.KeepPin {
+			redo.PinGeneration = old.Redo.PinGeneration
+		}
+		return &next, nil
+	}
+	if next.References, err = w.resolveSources(ctx, h, old.Inputs); err != nil {
+		return nil, err
+	}
+	for _, r := range next.References {
+		next.Floor = min(next.Floor, r.Sequence)
+	}
+	return &next, nil
 }
 
 // inherit decides which of the older generation's seals count as the new one's:

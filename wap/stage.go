@@ -149,13 +149,13 @@ func (w *Warehouse) resume(ctx context.Context, run, task, attempt string) (*ses
 	if err := w.agrees(rec, BeginRequest{}, task); err != nil {
 		return s, err
 	}
+	if err := w.standing(rec); err != nil && rec.State != manifest.StateRejected {
+		return s, err
+	}
 	if err := s.findSeal(ctx); err != nil || s.sealedHere() {
 		return s, err
 	}
 	if rec.State != manifest.StateOpen {
-		if err := w.standing(rec); err != nil && rec.State != manifest.StateRejected {
-			return s, err
-		}
 		return s, s.late()
 	}
 	if attempt != "" {
