@@ -68,7 +68,7 @@ func inflateChunk(b *testing.B, f *File, rg, column int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	pages := f.openChunk(c, ReadValues)
+	pages := f.openChunk(c, ReadValues, f.src, f.opts.ReadSize)
 	for {
 		p, err := pages.next(context.Background())
 		if err != nil {

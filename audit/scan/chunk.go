@@ -27,10 +27,8 @@ func (f *File) chunk(rowGroup, column int) (chunk, error) {
 	if column < 0 || column >= len(f.columns) {
 		return chunk{}, fmt.Errorf("scan column %d: the file has %d", column, len(f.columns))
 	}
-	c := chunk{rowGroup: rowGroup, column: &f.columns[column], rows: f.footer.RowGroups[rowGroup].Rows}
-	for _, rg := range f.footer.RowGroups[:rowGroup] {
-		c.firstRow += rg.Rows
-	}
+	g := f.footer.RowGroups[rowGroup]
+	c := chunk{rowGroup: rowGroup, column: &f.columns[column], rows: g.Rows, firstRow: g.FirstRow}
 	cc := f.meta.RowGroups[rowGroup].Columns[column]
 	m := cc.MetaData
 	switch {

@@ -64,7 +64,7 @@ func (f *File) CountLevels(ctx context.Context, rg, column int) (LevelCounts, er
 		return LevelCounts{}, err
 	}
 	t := tally{column: c.column, counts: newCounts(int(c.column.MaxRep)+1, int(c.column.MaxDef)+1)}
-	pages := f.openChunk(c, ReadLevels)
+	pages := f.openChunk(c, ReadLevels, f.src, f.opts.ReadSize)
 	for {
 		if err := ctx.Err(); err != nil {
 			return LevelCounts{}, err

@@ -14,9 +14,10 @@ type Footer struct {
 
 // RowGroup is the footer's entry for one row group.
 type RowGroup struct {
-	Offset int64 // where its first page begins
-	Rows   int64
-	Bytes  int64 // compressed, over all columns
+	Offset   int64 // where its first page begins
+	Rows     int64
+	FirstRow int64 // rows of the groups before it
+	Bytes    int64 // compressed, over all columns
 }
 
 // FieldIDs tells how many of the leaves carry a field id.
@@ -58,10 +59,10 @@ func (f *File) buildFooter() error {
 		if len(rg.Columns) != len(f.columns) {
 			return fmt.Errorf("row group %d has %d columns, the schema %d", i, len(rg.Columns), len(f.columns))
 		}
+		g := RowGroup{Rows: rg.NumRows, FirstRow: sum}
 		if sum += rg.NumRows; rg.NumRows < 0 || sum < 0 {
 			return fmt.Errorf("row group %d has %d rows", i, rg.NumRows)
 		}
-		g := RowGroup{Rows: rg.NumRows}
 		for j, cc := range rg.Columns {
 			if cc.MetaData == nil {
 				continue // an encrypted column; reading it is refused later

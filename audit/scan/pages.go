@@ -31,10 +31,11 @@ type page struct {
 	left     int    // entries not yet read
 }
 
-func (f *File) openChunk(c chunk, need Need) *pageReader {
+// openChunk prepares to read a chunk's pages from src, readSize bytes at once.
+func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageReader {
 	r := &pageReader{
 		chunk: c, need: need, budget: f.opts.PageBudget, pos: c.begin,
-		window:  window{src: f.src, whole: f.opts.ReadSize, end: c.end},
+		window:  window{src: src, whole: readSize, end: c.end},
 		inflate: inflater{codec: c.codec},
 	}
 	r.window.adapt(need, c.end-c.begin)

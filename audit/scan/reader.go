@@ -37,10 +37,6 @@ type columnReader struct {
 	done    bool // no page is left
 }
 
-func (f *File) newColumnReader(c chunk, need Need) *columnReader {
-	return &columnReader{pages: f.openChunk(c, need), column: c.column, allMax: true}
-}
-
 // complete is how many whole rows are buffered. The last row of a repeated
 // column ends only when the next one begins.
 func (r *columnReader) complete() int {

@@ -23,8 +23,12 @@ type Options struct {
 	// BatchRows is the largest number of rows in a batch. Default 8192.
 	BatchRows int
 	// ReadSize is how much of a column chunk is asked from the source at once,
-	// pages that are larger aside. Default 1 MiB.
+	// pages that are larger aside. Default 1 MiB; a scan of more than 64 columns
+	// divides 64 MiB among them.
 	ReadSize int64
+	// ReadAhead fetches, for each column, the next ReadSize bytes while the ones
+	// before are decoded: for sources whose requests take long.
+	ReadAhead bool
 }
 
 func (o Options) withDefaults() Options {

@@ -12,10 +12,13 @@ import (
 // When it returns nil, every requested page has been decoded as far as it was
 // needed, and each column had exactly the rows that the footer gives the group.
 func (f *File) ScanRowGroup(ctx context.Context, rg int, req Request, fn func(*Batch) error) error {
-	s, err := f.startScan(rg, req)
+	s, err := f.planScan(rg, req)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer s.stop(cancel)
+	s.prefetch(ctx)
 	for s.left > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -39,9 +42,17 @@ type rowGroupScan struct {
 	left      int64 // rows not handed out yet
 }
 
-func (f *File) startScan(rg int, req Request) (*rowGroupScan, error) {
-	s := &rowGroupScan{batchRows: f.opts.BatchRows}
+const (
+	// readBudget is divided among the columns of a scan for what they read at
+	// once.
+	readBudget  = 64 << 20
+	minReadSize = 64 << 10
+)
+
+func (f *File) planScan(rg int, req Request) (*rowGroupScan, error) {
+	s := &rowGroupScan{batchRows: f.opts.BatchRows, batch: Batch{RowGroup: rg, Columns: make([]Vector, len(req.Columns))}}
 	seen := make(map[int]bool, len(req.Columns))
+	var chunks, whole []chunk
 	for _, want := range req.Columns {
 		c, err := f.chunk(rg, want.Column)
 		if err != nil {
@@ -51,12 +62,40 @@ func (f *File) startScan(rg int, req Request) (*rowGroupScan, error) {
 			return nil, fmt.Errorf("scan column %s: requested twice", c.column.Dotted)
 		}
 		seen[want.Column] = true
-		s.columns = append(s.columns, f.newColumnReader(c, want.Need))
+		chunks = append(chunks, c)
+		if want.Need == ReadValues {
+			whole = append(whole, c)
+		}
 		s.left, s.batch.FirstRow = c.rows, c.firstRow
 	}
-	s.batch.RowGroup = rg
-	s.batch.Columns = make([]Vector, len(s.columns))
+	readSize := min(f.opts.ReadSize, max(minReadSize, readBudget/int64(max(1, len(chunks)))))
+	src := joinChunks(f.src, whole, readSize)
+	for i, c := range chunks {
+		r := &columnReader{column: c.column, allMax: true}
+		r.pages = f.openChunk(c, req.Columns[i].Need, src, readSize)
+		r.pages.window.ahead = f.opts.ReadAhead && req.Columns[i].Need == ReadValues
+		s.columns = append(s.columns, r)
+	}
 	return s, nil
+}
+
+// prefetch begins to read every column's first pages, all at once.
+func (s *rowGroupScan) prefetch(ctx context.Context) {
+	for _, c := range s.columns {
+		if c.pages.window.ahead {
+			c.pages.window.prefetch(ctx, c.pages.pos)
+		}
+	}
+}
+
+// stop ends the reads that are still under way: none outlives the scan.
+func (s *rowGroupScan) stop(cancel context.CancelFunc) {
+	cancel()
+	for _, c := range s.columns {
+		if f := c.pages.window.pending; f != nil {
+			<-f.done
+		}
+	}
 }
 
 // fill buffers rows in every column and returns how many all of them have.

@@ -44,15 +44,23 @@ func (f *File) Statistics(rg, column int) (Statistics, error) {
 	default:
 		// The deprecated pair was always compared as signed numbers.
 		out.Min, out.Max = st.Min, st.Max
-		out.Comparable = order == schema.SortSIGNED && c.column.width() > 0 && c.column.Physical != PhysFixed
+		out.Comparable = order == schema.SortSIGNED && c.column.boundWidth() > 0 && c.column.Physical != PhysFixed
 	}
 	if c.column.Physical == PhysInt96 || !c.column.ordered() {
 		out.Comparable = false
 	}
-	if w := c.column.width(); w > 0 && (out.Min != nil && len(out.Min) != w || out.Max != nil && len(out.Max) != w) {
+	if w := c.column.boundWidth(); w > 0 && (out.Min != nil && len(out.Min) != w || out.Max != nil && len(out.Max) != w) {
 		out.Comparable = false
 	}
 	return out, nil
+}
+
+// boundWidth is the size of a minimum or maximum in bytes; 0 when it varies.
+func (c *Column) boundWidth() int {
+	if c.Physical == PhysBool {
+		return 1
+	}
+	return c.width()
 }
 
 // typeDefinedOrder reports whether the footer declares the order of min_value
