@@ -94,7 +94,7 @@ func describe(ctx context.Context, src scan.Source, keys []manifest.KeyValue) (m
 		FieldIDs: manifest.FieldIDs(footer.FieldIDs),
 	}
 	for _, g := range footer.RowGroups {
-		out.RowGroups = append(out.RowGroups, manifest.RowGroup(g))
+		out.RowGroups = append(out.RowGroups, manifest.RowGroup{Offset: g.Offset, Rows: g.Rows, Bytes: g.Bytes})
 	}
 	var schema manifest.Schema
 	for _, c := range f.Columns() {
