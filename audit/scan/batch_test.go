@@ -125,26 +125,6 @@ func TestRowOf(t *testing.T) {
 	}
 }
 
-func TestFlatten(t *testing.T) {
-	data, groups := arrowFile(t, 300, allPhysical)
-	f := openBytes(t, data, Options{})
-	for col := range f.Columns() {
-		var flat leafData
-		err := f.ScanRowGroup(context.Background(), 0, Request{Columns: []ColumnNeed{{col, ReadValues}}}, func(b *Batch) error {
-			b.Columns[0].Flatten()
-			if b.Columns[0].Dict != nil {
-				t.Error("still a dictionary")
-			}
-			flat.add(&b.Columns[0])
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		compareLeaf(t, groups[0][col].path, flat, groups[0][col].leafData)
-	}
-}
-
 // The wrong bounds of a fixed-length decimal, as a known writer makes them.
 func TestStatisticsCheck(t *testing.T) {
 	node := logicalRequired("d", schema.NewDecimalLogicalType(4, 1), parquet.Types.FixedLenByteArray, 2)

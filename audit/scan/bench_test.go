@@ -69,6 +69,7 @@ func inflateChunk(b *testing.B, f *File, rg, column int) {
 		b.Fatal(err)
 	}
 	pages := f.openChunk(c, ReadValues, f.src, f.opts.ReadSize)
+	defer pages.close(f)
 	for {
 		p, err := pages.next(context.Background())
 		if err != nil {

@@ -65,6 +65,7 @@ func (f *File) CountLevels(ctx context.Context, rg, column int) (LevelCounts, er
 	}
 	t := tally{column: c.column, counts: newCounts(int(c.column.MaxRep)+1, int(c.column.MaxDef)+1)}
 	pages := f.openChunk(c, ReadLevels, f.src, f.opts.ReadSize)
+	defer pages.close(f)
 	for {
 		if err := ctx.Err(); err != nil {
 			return LevelCounts{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
@@ -26,6 +27,7 @@ type File struct {
 	columns []Column
 	refs    []Ref
 	schema  Type
+	memory  sync.Pool // of *memory
 }
 
 // Open reads a file's footer: one request when it ends within the last 64 KiB,

@@ -19,6 +19,14 @@ type pageReader struct {
 	seen    int64 // entries of the pages so far
 	body    []byte
 	dict    *Dictionary
+	memory  *memory
+}
+
+// memory is what reading a chunk needs and the next chunk can use again.
+type memory struct {
+	window, spare []byte
+	body          []byte
+	inflate       inflater
 }
 
 // page is a data page ready to be decoded.
@@ -32,14 +40,31 @@ type page struct {
 }
 
 // openChunk prepares to read a chunk's pages from src, readSize bytes at once.
+// The reader must be closed.
 func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageReader {
-	r := &pageReader{
-		chunk: c, need: need, budget: f.opts.PageBudget, pos: c.begin,
-		window:  window{src: src, whole: readSize, end: c.end},
-		inflate: inflater{codec: c.codec},
+	m, ok := f.memory.Get().(*memory)
+	if !ok {
+		m = new(memory)
 	}
+	r := &pageReader{
+		chunk: c, need: need, budget: f.opts.PageBudget, pos: c.begin, memory: m,
+		window:  window{src: src, whole: readSize, end: c.end, buf: m.window[:0], spare: m.spare[:0]},
+		inflate: m.inflate, body: m.body[:0],
+	}
+	r.inflate.codec = c.codec
 	r.window.adapt(need, c.end-c.begin)
 	return r
+}
+
+// close waits for reads that are under way and gives the reader's memory back.
+// Pages and values that point into it must no longer be used.
+func (r *pageReader) close(f *File) {
+	if p := r.window.pending; p != nil {
+		<-p.done
+		r.window.spare = p.buf
+	}
+	*r.memory = memory{window: r.window.buf, spare: r.window.spare, body: r.body, inflate: r.inflate}
+	f.memory.Put(r.memory)
 }
 
 // next returns the following data page, or nil behind the last one. The page

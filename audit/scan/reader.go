@@ -208,7 +208,9 @@ func (r *columnReader) readDef(n int) (int, error) {
 func (r *columnReader) readValues(n int, buffered bool) error {
 	if r.decoder != nil {
 		if r.indexed && buffered {
-			r.values.gather(r.column, &r.pages.dict.Values, r.indices)
+			if err := r.lookUp(r.indices); err != nil {
+				return err
+			}
 		}
 		r.indices, r.indexed = r.indices[:0], false
 		return r.decoder.decode(&r.values, n)
@@ -222,9 +224,27 @@ func (r *columnReader) readValues(n int, buffered bool) error {
 	if err := r.hybrid.indices(part, uint32(r.pages.dict.Len)); err != nil {
 		return err
 	}
-	if !r.indexed {
-		r.values.gather(r.column, &r.pages.dict.Values, part)
-		r.indices = r.indices[:0]
+	if r.indexed {
+		return nil
 	}
+	r.indices = r.indices[:0]
+	return r.lookUp(part)
+}
+
+// lookUp appends the dictionary's values at the given positions: one row has
+// both forms. Few positions can stand for many bytes, so those are counted
+// first.
+func (r *columnReader) lookUp(at []uint32) error {
+	from := &r.pages.dict.Values
+	size := int64(len(r.values.Bytes.Data))
+	if from.Bytes.count > 0 {
+		for _, i := range at {
+			size += int64(len(from.Bytes.At(int(i))))
+		}
+	}
+	if size > r.pages.budget {
+		return faultf(OverBudget, "one row takes more than %d bytes", r.pages.budget)
+	}
+	r.values.gather(r.column, from, at)
 	return nil
 }

@@ -1,6 +1,9 @@
 package scan
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Source reads one file by byte ranges. Calls may be concurrent.
 type Source interface {
@@ -15,10 +18,11 @@ type Source interface {
 // Options limit what reading a file may cost. The zero value means the defaults.
 type Options struct {
 	// PageBudget bounds one page or dictionary, compressed and decoded, and the
-	// part of a batch that one column's single row takes. Default 256 MiB.
+	// part of a batch that one column's single row takes. Default 256 MiB, at
+	// most 2 GiB, which is what Parquet can say.
 	PageBudget int64
 	// FooterBudget bounds the memory a decoded footer takes, by estimate.
-	// Default 256 MiB, enough for half a million column chunks.
+	// Default 256 MiB, enough for some 300,000 column chunks.
 	FooterBudget int64
 	// BatchRows is the largest number of rows in a batch. Default 8192.
 	BatchRows int
@@ -35,6 +39,7 @@ func (o Options) withDefaults() Options {
 	if o.PageBudget <= 0 {
 		o.PageBudget = 256 << 20
 	}
+	o.PageBudget = min(o.PageBudget, math.MaxInt32)
 	if o.FooterBudget <= 0 {
 		o.FooterBudget = 256 << 20
 	}

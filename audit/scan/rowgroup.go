@@ -17,7 +17,7 @@ func (f *File) ScanRowGroup(ctx context.Context, rg int, req Request, fn func(*B
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer s.stop(cancel)
+	defer s.stop(cancel, f)
 	s.prefetch(ctx)
 	for s.left > 0 {
 		if err := ctx.Err(); err != nil {
@@ -89,12 +89,10 @@ func (s *rowGroupScan) prefetch(ctx context.Context) {
 }
 
 // stop ends the reads that are still under way: none outlives the scan.
-func (s *rowGroupScan) stop(cancel context.CancelFunc) {
+func (s *rowGroupScan) stop(cancel context.CancelFunc, f *File) {
 	cancel()
 	for _, c := range s.columns {
-		if f := c.pages.window.pending; f != nil {
-			<-f.done
-		}
+		c.pages.close(f)
 	}
 }
 

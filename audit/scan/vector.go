@@ -16,7 +16,7 @@ type Batch struct {
 //
 // When the column was asked for as ReadLevels, there are no values. Otherwise either
 // Dict is set and Indices[i] is value i's position in it, or Values holds the
-// values; Flatten turns the first form into the second.
+// values; Lookup reads both forms.
 type Vector struct {
 	Column *Column
 	Need   Need
@@ -107,17 +107,6 @@ func (v *Vector) RowOf(n int) int {
 		n--
 	}
 	return row
-}
-
-// Flatten replaces a dictionary by the values it stands for, so that callers
-// that gain nothing from dictionaries need not know them.
-func (v *Vector) Flatten() {
-	if v.Dict == nil {
-		return
-	}
-	var out Values
-	out.gather(v.Column, &v.Dict.Values, v.Indices)
-	v.Values, v.Dict, v.Indices = out, nil, nil
 }
 
 // countPresent counts the entries at level max.
