@@ -133,7 +133,7 @@ func arrowFile(t testing.TB, rows int, types []Physical, props ...parquet.Writer
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	var groups [][]written
 	for range 2 {
-		groups = append(groups, writeGroup(t, w, rows, types, r))
+		groups = append(groups, generator{rows: rows, types: types, r: r}.group(t, w))
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -141,41 +141,28 @@ func arrowFile(t testing.TB, rows int, types []Physical, props ...parquet.Writer
 	return buf.Bytes(), groups
 }
 
-func writeGroup(t testing.TB, w *file.Writer, rows int, types []Physical, r *rand.Rand) (group []written) {
+// generator makes up the content of a row group.
+type generator struct {
+	rows  int
+	types []Physical
+	r     *rand.Rand
+}
+
+func (g generator) group(t testing.TB, w *file.Writer) (group []written) {
 	t.Helper()
 	rg, err := w.AppendRowGroupChecked()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range nestings() {
-		for _, p := range types {
+		for _, p := range g.types {
 			cw, err := rg.NextColumn()
 			if err != nil {
 				t.Fatal(err)
 			}
-			var def, rep []int16
-			for range rows {
-				d, p := n.row(r)
-				def, rep = append(def, d...), append(rep, p...)
-			}
-			c := written{path: fmt.Sprintf("%s_%s", n.name, p), rows: rows}
-			present := 0
-			for i, d := range def {
-				c.def = append(c.def, uint8(d))
-				if n.max > 1 {
-					c.rep = append(c.rep, uint8(rep[i]))
-				}
-				if d == n.max {
-					present++
-				}
-			}
-			if n.max == 0 {
-				def = nil
-			}
-			if n.max < 2 {
-				rep = nil
-			}
-			c.values = writeValues(t, cw, p, present, def, rep, r)
+			c := written{path: fmt.Sprintf("%s_%s", n.name, p), rows: g.rows}
+			slots := g.slots(n, &c)
+			c.values = slots.write(t, cw, g.r)
 			if err := cw.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -188,41 +175,74 @@ func writeGroup(t testing.TB, w *file.Writer, rows int, types []Physical, r *ran
 	return group
 }
 
-func writeValues(t testing.TB, cw file.ColumnChunkWriter, p Physical, n int, def, rep []int16, r *rand.Rand) (values []string) {
+// slots are levels, and the number of values they announce.
+type slots struct {
+	present  int
+	def, rep []int16
+}
+
+// slots makes up levels and notes them in c as the scan must give them back.
+func (g generator) slots(n nesting, c *written) (s slots) {
+	for range g.rows {
+		def, rep := n.row(g.r)
+		s.def, s.rep = append(s.def, def...), append(s.rep, rep...)
+	}
+	for i, d := range s.def {
+		c.def = append(c.def, uint8(d))
+		if n.max > 1 {
+			c.rep = append(c.rep, uint8(s.rep[i]))
+		}
+		if d == n.max {
+			s.present++
+		}
+	}
+	if n.max == 0 {
+		s.def = nil
+	}
+	if n.max < 2 {
+		s.rep = nil
+	}
+	return s
+}
+
+// write makes up values, writes them, and returns their texts.
+func (s slots) write(t testing.TB, cw file.ColumnChunkWriter, r *rand.Rand) (values []string) {
 	t.Helper()
 	var err error
 	switch cw := cw.(type) {
 	case *file.BooleanColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() bool { return r.IntN(3) == 0 }, func(v bool) string { return fmt.Sprint(v) })
+		values, err = write(s, cw.WriteBatch, func() bool { return r.IntN(3) == 0 }, textOf)
 	case *file.Int32ColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() int32 { return int32(skewed(r)) }, func(v int32) string { return fmt.Sprint(v) })
+		values, err = write(s, cw.WriteBatch, func() int32 { return int32(skewed(r)) }, textOf)
 	case *file.Int64ColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() int64 { return skewed(r) }, func(v int64) string { return fmt.Sprint(v) })
+		values, err = write(s, cw.WriteBatch, func() int64 { return skewed(r) }, textOf)
 	case *file.Int96ColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() (v parquet.Int96) {
+		values, err = write(s, cw.WriteBatch, func() (v parquet.Int96) {
 			copy(v[:], fmt.Sprintf("%012d", r.IntN(900)))
 			return v
 		}, func(v parquet.Int96) string { return string(v[:]) })
 	case *file.Float32ColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() float32 { return float32(skewed(r)) / 8 }, func(v float32) string { return fmt.Sprint(v) })
+		values, err = write(s, cw.WriteBatch, func() float32 { return float32(skewed(r)) / 8 }, textOf)
 	case *file.Float64ColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() float64 { return float64(skewed(r)) / 3 }, func(v float64) string { return fmt.Sprint(v) })
+		values, err = write(s, cw.WriteBatch, func() float64 { return float64(skewed(r)) / 3 }, textOf)
 	case *file.ByteArrayColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() parquet.ByteArray {
+		values, err = write(s, cw.WriteBatch, func() parquet.ByteArray {
 			return []byte(fmt.Sprintf("naïve-%d", r.IntN(500)*r.IntN(2)))
 		}, func(v parquet.ByteArray) string { return string(v) })
 	case *file.FixedLenByteArrayColumnChunkWriter:
-		values, err = write(n, def, rep, cw.WriteBatch, func() parquet.FixedLenByteArray {
+		values, err = write(s, cw.WriteBatch, func() parquet.FixedLenByteArray {
 			return []byte(fmt.Sprintf("%0*d", fixedWidth, r.IntN(800)))
 		}, func(v parquet.FixedLenByteArray) string { return string(v) })
 	default:
-		t.Fatalf("no generator for %s", p)
+		t.Fatalf("no generator for %T", cw)
 	}
 	if err != nil {
-		t.Fatalf("write %s: %v", p, err)
+		t.Fatal(err)
 	}
 	return values
 }
+
+func textOf[T any](v T) string { return fmt.Sprint(v) }
 
 // skewed is mostly small, sometimes of any size.
 func skewed(r *rand.Rand) int64 {
@@ -235,12 +255,12 @@ func skewed(r *rand.Rand) int64 {
 	return r.Int64N(700) - 300
 }
 
-func write[T any](n int, def, rep []int16, batch func([]T, []int16, []int16) (int64, error), next func() T, text func(T) string) ([]string, error) {
-	values, texts := make([]T, n), make([]string, n)
+func write[T any](s slots, batch func([]T, []int16, []int16) (int64, error), next func() T, text func(T) string) ([]string, error) {
+	values, texts := make([]T, s.present), make([]string, s.present)
 	for i := range values {
 		values[i] = next()
 		texts[i] = text(values[i])
 	}
-	_, err := batch(values, def, rep)
+	_, err := batch(values, s.def, s.rep)
 	return texts, err
 }

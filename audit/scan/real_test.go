@@ -134,31 +134,30 @@ func arrowChunk(r *file.Reader, rg, col int) (out leafData, err error) {
 }
 
 func arrowBatch(cr file.ColumnChunkReader, def, rep []int16) (int, []string, error) {
-	n := int64(len(def))
 	switch cr := cr.(type) {
 	case *file.BooleanColumnChunkReader:
-		return texts[bool](cr.ReadBatch, n, def, rep, func(v bool) string { return fmt.Sprint(v) })
+		return texts(cr.ReadBatch, def, rep, textOf[bool])
 	case *file.Int32ColumnChunkReader:
-		return texts[int32](cr.ReadBatch, n, def, rep, func(v int32) string { return fmt.Sprint(v) })
+		return texts(cr.ReadBatch, def, rep, textOf[int32])
 	case *file.Int64ColumnChunkReader:
-		return texts[int64](cr.ReadBatch, n, def, rep, func(v int64) string { return fmt.Sprint(v) })
+		return texts(cr.ReadBatch, def, rep, textOf[int64])
 	case *file.Int96ColumnChunkReader:
-		return texts[parquet.Int96](cr.ReadBatch, n, def, rep, func(v parquet.Int96) string { return string(v[:]) })
+		return texts(cr.ReadBatch, def, rep, func(v parquet.Int96) string { return string(v[:]) })
 	case *file.Float32ColumnChunkReader:
-		return texts[float32](cr.ReadBatch, n, def, rep, func(v float32) string { return fmt.Sprint(v) })
+		return texts(cr.ReadBatch, def, rep, textOf[float32])
 	case *file.Float64ColumnChunkReader:
-		return texts[float64](cr.ReadBatch, n, def, rep, func(v float64) string { return fmt.Sprint(v) })
+		return texts(cr.ReadBatch, def, rep, textOf[float64])
 	case *file.ByteArrayColumnChunkReader:
-		return texts[parquet.ByteArray](cr.ReadBatch, n, def, rep, func(v parquet.ByteArray) string { return string(v) })
+		return texts(cr.ReadBatch, def, rep, func(v parquet.ByteArray) string { return string(v) })
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return texts[parquet.FixedLenByteArray](cr.ReadBatch, n, def, rep, func(v parquet.FixedLenByteArray) string { return string(v) })
+		return texts(cr.ReadBatch, def, rep, func(v parquet.FixedLenByteArray) string { return string(v) })
 	}
 	return 0, nil, fmt.Errorf("unknown reader %T", cr)
 }
 
-func texts[T any](read func(int64, []T, []int16, []int16) (int64, int, error), n int64, def, rep []int16, text func(T) string) (int, []string, error) {
-	values := make([]T, n)
-	total, got, err := read(n, values, def, rep)
+func texts[T any](read func(int64, []T, []int16, []int16) (int64, int, error), def, rep []int16, text func(T) string) (int, []string, error) {
+	values := make([]T, len(def))
+	total, got, err := read(int64(len(def)), values, def, rep)
 	out := make([]string, got)
 	for i := range out {
 		out[i] = text(values[i])

@@ -34,19 +34,18 @@ func checkFile(t *testing.T, data []byte, groups [][]written, opts Options) {
 		}
 		for col := range want {
 			compareLeaf(t, want[col].path, got[col], want[col].leafData)
-			checkCounts(t, f, rg, col, want[col])
+			counts, err := f.CountLevels(context.Background(), rg, col)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCounts(t, &f.Columns()[col], counts, want[col])
 		}
 	}
 }
 
-// checkCounts compares CountLevels with a count of the levels written.
-func checkCounts(t *testing.T, f *File, rg, col int, want written) {
+// checkCounts compares what CountLevels said with a count of the levels written.
+func checkCounts(t *testing.T, c *Column, got LevelCounts, want written) {
 	t.Helper()
-	got, err := f.CountLevels(context.Background(), rg, col)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &f.Columns()[col]
 	counts := newCounts(int(c.MaxRep)+1, int(c.MaxDef)+1)
 	nullRows, null := int64(0), false
 	for i, def := range want.def {
