@@ -81,17 +81,14 @@ func (s *S3) pages(ctx context.Context, prefix string, visit func(Entry) bool) e
 			return answer(readMode, err)
 		}
 		if out.IsTruncated == nil {
-			return errors.New("answer is no listing: this does not behave like an S3 store")
+			return errNoListing
 		}
 		for _, o := range out.Contents {
 			e, err := entry(o, out.EncodingType, root)
 			if err != nil {
 				return err
 			}
-			if strings.HasSuffix(e.Key, "/") && e.Size == 0 || e.Key == "" {
-				continue
-			}
-			if !visit(e) {
+			if !folder(e) && !visit(e) {
 				return nil
 			}
 		}
@@ -100,21 +97,39 @@ func (s *S3) pages(ctx context.Context, prefix string, visit func(Entry) bool) e
 		}
 		next := aws.ToString(out.NextContinuationToken)
 		if next == "" || next == token {
-			return errors.New("listing is cut: the store gives no way to go on")
+			return errCutListing
 		}
 		token = next
 	}
 }
 
-func entry(o types.Object, encoding types.EncodingType, root string) (Entry, error) {
-	key := aws.ToString(o.Key)
-	if encoding == types.EncodingTypeUrl {
-		decoded, err := url.QueryUnescape(key)
-		if err != nil {
-			return Entry{}, fmt.Errorf("unreadable key %q: %w", key, err)
-		}
-		key = decoded
+var (
+	// errNoListing: something answered with success that is no page of a listing.
+	errNoListing  = errors.New("answer is no listing: this does not behave like an S3 store")
+	errCutListing = errors.New("listing is cut: the store gives no way to go on")
+)
+
+// folder tells the empty objects that consoles make.
+func folder(e Entry) bool { return strings.HasSuffix(e.Key, "/") && e.Size == 0 || e.Key == "" }
+
+// decoded is a key of a listing.
+func decoded(key *string, encoding types.EncodingType) (*string, error) {
+	if encoding != types.EncodingTypeUrl || key == nil {
+		return key, nil
 	}
+	plain, err := url.QueryUnescape(*key)
+	if err != nil {
+		return nil, fmt.Errorf("unreadable key %q: %w", *key, err)
+	}
+	return &plain, nil
+}
+
+func entry(o types.Object, encoding types.EncodingType, root string) (Entry, error) {
+	plain, err := decoded(o.Key, encoding)
+	if err != nil {
+		return Entry{}, err
+	}
+	key := aws.ToString(plain)
 	relative, ok := strings.CutPrefix(key, root)
 	if !ok {
 		return Entry{}, fmt.Errorf("store lists %q, which does not start with %q", key, root)

@@ -82,12 +82,15 @@ func (s *S3) putInput(key string, body io.Reader, size int64) *s3.PutObjectInput
 	}
 }
 
+// nullVersion is the id in a bucket whose versioning is off or suspended.
+const nullVersion = "null"
+
 func version(etag, id *string) (Version, error) {
 	v := Version{ETag: aws.ToString(etag), ID: aws.ToString(id)}
 	if v.ETag == "" {
 		return Version{}, errNoETag
 	}
-	if v.ID == "null" { // a bucket whose versioning is off or suspended
+	if v.ID == nullVersion {
 		v.ID = ""
 	}
 	return v, nil

@@ -103,12 +103,25 @@ func (s *Store) Get(ctx context.Context, key string) (body []byte, v store.Versi
 
 // List passes entries on as they come, so that After is when the caller is done.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Entry, error] {
+	return s.listing(ctx, prefix, s.inner.List)
+}
+
+// ListVersions counts as List, and fails as it.
+func (s *Store) ListVersions(ctx context.Context, prefix string) iter.Seq2[store.Entry, error] {
+	return s.listing(ctx, prefix, func(ctx context.Context, prefix string) iter.Seq2[store.Entry, error] {
+		return store.ListVersions(ctx, s.inner, prefix)
+	})
+}
+
+type lister func(ctx context.Context, prefix string) iter.Seq2[store.Entry, error]
+
+func (s *Store) listing(ctx context.Context, prefix string, list lister) iter.Seq2[store.Entry, error] {
 	return func(yield func(store.Entry, error) bool) {
 		stopped := false
 		do := func(ctx context.Context, op *Op) error {
 			n := 0
 			op.Requests++
-			for e, err := range s.inner.List(ctx, prefix) {
+			for e, err := range list(ctx, prefix) {
 				if err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ package s3test
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/wap-cli/wap/wap/store"
 )
@@ -26,6 +28,9 @@ const (
 	EnvBucket = "WAP_TEST_S3_BUCKET"
 	// EnvRunner is "docker" or "process"; when not set, Docker if there is one.
 	EnvRunner = "WAP_TEST_S3_RUNNER"
+	// EnvServers names a file to which every started server's name is added, a
+	// line each, for a summary over the binaries of all packages.
+	EnvServers = "WAP_TEST_SERVERS"
 )
 
 // Kind is a server that tests know how to build and start.
@@ -66,10 +71,9 @@ func Start(t testing.TB, kind Kind) Server {
 				runner = "docker"
 			}
 		}
-		srv.Name = string(kind) + " as a " + runner
+		srv.Name = fmt.Sprintf("%s (%s)", kind, runner)
 		switch runner {
 		case "docker":
-			srv.Name = string(kind) + " in Docker"
 			srv.Endpoint = startContainer(t, spec, srv)
 		case "process":
 			srv.Endpoint = startProcess(t, spec, srv)
@@ -78,13 +82,14 @@ func Start(t testing.TB, kind Kind) Server {
 		}
 	}
 	t.Logf("object store: %s at %s", srv.Name, srv.Endpoint)
-	srv.makeBucket(t)
+	srv.record(t)
+	srv.MakeBucket(t, srv.Bucket)
 	return srv
 }
 
 func fromEnvironment(endpoint string) Server {
 	srv := Server{
-		Name:      "the server of " + EnvEndpoint,
+		Name:      endpoint + " (" + EnvEndpoint + ")",
 		Endpoint:  endpoint,
 		AccessKey: os.Getenv("AWS_ACCESS_KEY_ID"),
 		SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
@@ -156,14 +161,43 @@ func (s Server) Client() *s3.Client {
 	})
 }
 
-func (s Server) makeBucket(t testing.TB) {
+// MakeBucket makes a bucket that is not there.
+func (s Server) MakeBucket(t testing.TB, bucket string) {
 	t.Helper()
 	client := s.Client()
-	if _, err := client.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: &s.Bucket}); err == nil {
+	if _, err := client.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: &bucket}); err == nil {
 		return
 	}
-	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &s.Bucket}); err != nil {
-		t.Fatalf("make bucket %q of %s: %v", s.Bucket, s.Name, err)
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+		t.Fatalf("make bucket %q of %s: %v", bucket, s.Name, err)
+	}
+}
+
+// KeepVersions turns the versions of a bucket on.
+func (s Server) KeepVersions(t testing.TB, bucket string) {
+	t.Helper()
+	_, err := s.Client().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+		Bucket: &bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	})
+	if err != nil {
+		t.Fatalf("keep versions in bucket %q of %s: %v", bucket, s.Name, err)
+	}
+}
+
+// record adds the server to the file of EnvServers.
+func (s Server) record(t testing.TB) {
+	t.Helper()
+	name := os.Getenv(EnvServers)
+	if name == "" {
+		return
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintln(f, s.Name)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/wap-cli/wap/wap/store"
 	"github.com/wap-cli/wap/wap/store/storetest"
@@ -116,16 +116,8 @@ func listError(t *testing.T, s store.Store) error {
 // pinned there can still be read when it was overwritten or deleted.
 func versioned(t *testing.T, srv s3test.Server) {
 	srv.Bucket = "wap-versioned"
-	client := srv.Client()
-	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &srv.Bucket}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := client.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
-		Bucket: &srv.Bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv.MakeBucket(t, srv.Bucket)
+	srv.KeepVersions(t, srv.Bucket)
 	conformance(t, srv)
 
 	s := srv.Open(t, srv.Root())
@@ -133,9 +125,11 @@ func versioned(t *testing.T, srv s3test.Server) {
 	if err != nil || v1.ID == "" {
 		t.Fatalf("create: %+v, %v; want a version id", v1, err)
 	}
-	if _, err := s.Swap(t.Context(), "in", v1, []byte("other")); err != nil {
+	v2, err := s.Swap(t.Context(), "in", v1, []byte("other"))
+	if err != nil {
 		t.Fatal(err)
 	}
+	wantVersions(t, s, map[string]store.Version{"in": v2})
 	for _, after := range []string{"overwritten", "deleted"} {
 		r, err := s.GetRange(t.Context(), "in", 0, 5, v1)
 		if err != nil {
@@ -150,7 +144,23 @@ func versioned(t *testing.T, srv s3test.Server) {
 			t.Fatal(err)
 		}
 	}
+	wantVersions(t, s, map[string]store.Version{})
 	if _, err := s.GetRange(t.Context(), "in", 0, 5, store.Version{ETag: v1.ETag}); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("deleted, without its id: %v", err)
+	}
+}
+
+// wantVersions checks the newest versions that a listing names.
+func wantVersions(t *testing.T, s store.Store, want map[string]store.Version) {
+	t.Helper()
+	got := map[string]store.Version{}
+	for e, err := range store.ListVersions(t.Context(), s, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[e.Key] = e.Version
+	}
+	if !maps.Equal(got, want) {
+		t.Fatalf("versions %v, want %v", got, want)
 	}
 }
