@@ -257,7 +257,7 @@ func (w *Warehouse) listURL(ctx context.Context, url string) (objects []manifest
 	if err != nil {
 		return nil, nil, failf(KindUsage, "input %s", url).because(err)
 	}
-	for e, err := range st.List(ctx, "") {
+	for e, err := range store.ListVersions(ctx, st, "") {
 		if err != nil {
 			return nil, nil, outside("list input %s", url).because(err)
 		}
