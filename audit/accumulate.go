@@ -288,7 +288,7 @@ func (e *extreme) merge(o accumulator) {
 func (e *extreme) value() (aggregateValue, bool) {
 	v := aggregateValue{n: e.n}
 	switch {
-	case e.n == 0:
+	case e.n == 0, e.class == nothing:
 		return v, false
 	case e.nan:
 		v.f, v.text = math.NaN(), "NaN"

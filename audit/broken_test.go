@@ -36,6 +36,23 @@ func TestBrokenColumnLeavesOthers(t *testing.T) {
 	}
 }
 
+// A key that no file stores is still about rows that are there: with no column to
+// count them by, nothing is said about it.
+func TestConstantOfUnreadableFile(t *testing.T) {
+	data := parquetBytes(t, [][]testColumn{{longs("bad", 4, 5, 6)}}, parquet.WithDictionaryDefault(false))
+	at := bytes.Index(data, []byte{4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0})
+	for i := 1; i <= 6; i++ {
+		data[at-i] = 0xff
+	}
+	r := mustRun(t, mustParse(t, checks("unique: {column: dt, nulls: equal}", "not_null: dt")),
+		Partition{Partition: keyed("dt", "1"), Files: []File{memoryFile("a", data)}}, Options{TrustFooter: true})
+	for _, id := range []string{"unique(dt)", "not_null(dt)"} {
+		if a := resultOf(t, r, id); a.Outcome != Error || a.Error.Column != "bad" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 func TestInvalidUTF8FailsIntegrity(t *testing.T) {
 	file := fileOf(t, "a", strs("s", "ok", "\xff\xfe"))
 	r := mustRun(t, mustParse(t, checks("length: {column: s, max: 5}")), Partition{Files: []File{file}}, Options{})

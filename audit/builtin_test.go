@@ -32,7 +32,12 @@ func TestBuiltins(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, a)
 		}
 	}
-	r := mustRun(t, mustParse(t, "version: 1\nno_stray_files: false\nintegrity: {}\n"), Partition{Files: []File{file}, Stray: []string{"x"}}, Options{})
+	r := mustRun(t, mustParse(t, "version: 1\npartition: [dt, region]\nintegrity: {}\n"),
+		Partition{Partition: keyed("region", "eu", "dt", "1"), Files: []File{file}}, Options{})
+	if a := resultOf(t, r, "partition_values"); a.Outcome != Error || a.Message != "the partition has the keys region, dt, the checks declare dt, region" {
+		t.Errorf("%+v", a)
+	}
+	r = mustRun(t, mustParse(t, "version: 1\nno_stray_files: false\nintegrity: {}\n"), Partition{Files: []File{file}, Stray: []string{"x"}}, Options{})
 	if r.Outcome != Pass {
 		t.Errorf("switched off: %s", r.Outcome)
 	}

@@ -143,6 +143,15 @@ func rawAt(v *scan.Values, i int) []byte {
 	switch {
 	case v.Int96s != nil:
 		return v.Int96s[i][:]
+	case v.Bools != nil:
+		if v.Bools[i] {
+			return []byte{1}
+		}
+		return []byte{0}
+	case v.Floats != nil:
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v.Floats[i]))
+	case v.Doubles != nil:
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Doubles[i]))
 	case v.Int32s != nil:
 		return binary.LittleEndian.AppendUint32(nil, uint32(v.Int32s[i]))
 	case v.Int64s != nil:

@@ -206,6 +206,9 @@ func (e *plugin) read(stdout []byte, v *verdict) {
 	limit := min(len(got.Samples), int(e.check.Samples))
 	v.samples = got.Samples[:limit]
 	for i := range v.samples {
+		if v.samples[i].Values == nil {
+			v.samples[i].Values = []Value{}
+		}
 		for j := range v.samples[i].Values {
 			cell := &v.samples[i].Values[j]
 			if cell.Text = cutCell(cell.Text); redacted(e.check, cell.Column) {

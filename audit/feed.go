@@ -2,6 +2,8 @@ package audit
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/wap-cli/wap/audit/scan"
 )
@@ -44,17 +46,6 @@ func (f *feeder) add() {
 	}
 }
 
-// constants feeds a row group of which nothing is read: all that is asked about
-// are partition keys.
-func (f *feeder) constants(alone bool) {
-	const rows = 8192
-	for done := int64(0); alone && done < f.r.unit.rows; done += rows {
-		f.batch(&scan.Batch{
-			RowGroup: f.r.unit.group, FirstRow: f.r.unit.first + done, Rows: int(min(rows, f.r.unit.rows-done)),
-		})
-	}
-}
-
 // rescan reads some slots of some row groups again, in order.
 func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, fn func(v *view)) error {
 	for _, u := range units {
@@ -66,25 +57,26 @@ func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, fn f
 }
 
 func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, fn func(v *view)) error {
+	needs := map[int]scan.Need{}
+	for _, slot := range slots {
+		leaf, need := u.file.refs[slot].Column, scan.ReadValues
+		if p.consts[slot] != nil {
+			need = scan.ReadLevels
+		}
+		needs[leaf] = max(needs[leaf], need)
+	}
 	var req scan.Request
 	place := map[int]int{}
-	for _, slot := range slots {
-		leaf := u.file.refs[slot].Column
-		if _, twice := place[leaf]; leaf >= 0 && !twice {
-			place[leaf] = len(req.Columns)
-			req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: scan.ReadValues})
-		}
+	for _, leaf := range slices.Sorted(maps.Keys(needs)) {
+		place[leaf] = len(req.Columns)
+		req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: needs[leaf]})
 	}
 	r := &reading{p: p, unit: u, nulls: make([]int64, len(p.slots)), states: []state{callback(fn)}}
 	feed := newFeeder(r, place)
-	err := u.file.scan.ScanRowGroup(ctx, u.group, req, func(b *scan.Batch) error {
+	return u.file.scan.ScanRowGroup(ctx, u.group, req, func(b *scan.Batch) error {
 		feed.batch(b)
 		return nil
 	})
-	if err == nil {
-		feed.constants(len(req.Columns) == 0)
-	}
-	return err
 }
 
 // callback is a state that hands views on.

@@ -131,7 +131,7 @@ func fixed(n *big.Int, width int) []byte {
 	return n.FillBytes(make([]byte, width))
 }
 
-func writeColumn(t *testing.T, w file.ColumnChunkWriter, c testColumn) {
+func writeColumn(t testing.TB, w file.ColumnChunkWriter, c testColumn) {
 	t.Helper()
 	values, def, rep := c.levels()
 	var err error
@@ -165,7 +165,7 @@ func writeColumn(t *testing.T, w file.ColumnChunkWriter, c testColumn) {
 }
 
 // parquetBytes writes row groups of the same columns.
-func parquetBytes(t *testing.T, groups [][]testColumn, props ...parquet.WriterProperty) []byte {
+func parquetBytes(t testing.TB, groups [][]testColumn, props ...parquet.WriterProperty) []byte {
 	t.Helper()
 	var fields schema.FieldList
 	for _, c := range groups[0] {
@@ -202,7 +202,7 @@ func memoryFile(key string, data []byte) File {
 }
 
 // fileOf is a file with one row group.
-func fileOf(t *testing.T, key string, columns ...testColumn) File {
+func fileOf(t testing.TB, key string, columns ...testColumn) File {
 	t.Helper()
 	return memoryFile(key, parquetBytes(t, [][]testColumn{columns}))
 }
@@ -217,7 +217,7 @@ func checks(items ...string) string {
 }
 
 // judgeOne runs one check over files and returns its result.
-func judgeOne(t *testing.T, item string, files ...File) Result {
+func judgeOne(t testing.TB, item string, files ...File) Result {
 	t.Helper()
 	r := mustRun(t, mustParse(t, checks(item)), Partition{Files: files}, Options{})
 	for _, a := range r.Assertions {

@@ -206,6 +206,9 @@ func (p *judgement) bind() {
 		switch {
 		case c.Off || !c.kind.applies(p.part):
 		case c.Type == "partition_values":
+			if t := p.otherKeys(c); t != nil {
+				p.trials = append(p.trials, t)
+			}
 			for _, one := range p.partitionChecks(c, b) {
 				p.trials = append(p.trials, p.try(one, b))
 			}
@@ -242,6 +245,21 @@ func (k *kind) applies(part *Partition) bool {
 	return true
 }
 
+// otherKeys is a failed trial when the checks declare other partition keys than
+// the partition has. Files that are judged outside of any folder have none.
+func (p *judgement) otherKeys(c *Check) *trial {
+	var have []string
+	for _, k := range p.part.Keys {
+		have = append(have, k.Name)
+	}
+	want := p.config.partition
+	if len(have) == 0 || len(want) == 0 || slices.Equal(have, want) {
+		return nil
+	}
+	return &trial{check: c, failure: &Failure{Cause: CauseData, Message: fmt.Sprintf(
+		"the partition has the keys %s, the checks declare %s", strings.Join(have, ", "), strings.Join(want, ", "))}}
+}
+
 // try binds one check. What it would need and cannot have is its failure.
 func (p *judgement) try(c *Check, b *binding) *trial {
 	b.wants, b.needs, b.spansLive = nil, needNothing, false
@@ -275,7 +293,9 @@ func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
 	for i, s := range slots {
 		if s.key != nil {
 			f.leaves[i] = consts[i].Column
-			f.refs[i] = scan.Ref{Path: s.path, Column: -1, Type: s.typ, NonNull: 1}
+			// The first leaf carries the constant: its rows are there, the
+			// footer's are a claim.
+			f.refs[i] = scan.Ref{Path: s.path, Column: 0, Type: s.typ, NonNull: 1}
 			continue
 		}
 		ref, err := f.scan.Resolve(s.path)

@@ -100,7 +100,7 @@ func (f *openFile) empties(path string) (levels [256]bool) {
 // everything: one value a row and no value looked at.
 func (r *rowCheck) trust(u *unit) state {
 	ref := u.file.refs[r.slot]
-	if r.compile != nil || ref.Column < 0 || !ref.Type.IsLeaf() || u.file.leaves[r.slot].MaxRep > 0 {
+	if r.compile != nil || u.file.leaves[r.slot].Index < 0 || !ref.Type.IsLeaf() || u.file.leaves[r.slot].MaxRep > 0 {
 		return nil
 	}
 	claim, err := u.file.scan.Statistics(u.group, ref.Column)

@@ -176,9 +176,7 @@ func (r *reading) leaves() []int {
 	wanted := make([]bool, n)
 	for _, t := range r.trials {
 		for _, slot := range r.p.trials[t].wants {
-			if leaf := file.refs[slot].Column; leaf >= 0 {
-				wanted[leaf] = true
-			}
+			wanted[file.refs[slot].Column] = true
 		}
 	}
 	var list []int
@@ -221,7 +219,6 @@ func (r *reading) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	feed.constants(len(req.Columns) == 0)
 	for i, c := range req.Columns {
 		if text := checks[i].Result(); text != "" {
 			r.stats = append(r.stats, fmt.Sprintf("%s: row group %d: column %s: %s",
@@ -234,7 +231,7 @@ func (r *reading) pass(ctx context.Context) error {
 // whole reports whether none of a trial's columns is broken.
 func (r *reading) whole(trial int) bool {
 	for _, slot := range r.p.trials[trial].wants {
-		if leaf := r.unit.file.refs[slot].Column; leaf >= 0 && r.broken[leaf] != nil {
+		if r.broken[r.unit.file.refs[slot].Column] != nil {
 			return false
 		}
 	}
@@ -248,7 +245,7 @@ func (r *reading) request() (scan.Request, map[int]int) {
 	needs := map[int]scan.Need{}
 	for _, t := range r.trials {
 		for _, slot := range r.p.trials[t].wants {
-			if r.p.slots[slot].values && file.refs[slot].Column >= 0 {
+			if r.p.slots[slot].values && r.p.consts[slot] == nil {
 				needs[file.refs[slot].Column] = scan.ReadValues
 			}
 		}
@@ -320,8 +317,8 @@ func (p *judgement) merge(r *reading) {
 // failureOf is why a trial lost one of its columns.
 func (r *reading) failureOf(trial int) *Failure {
 	for _, slot := range r.p.trials[trial].wants {
-		if leaf := r.unit.file.refs[slot].Column; leaf >= 0 && r.broken[leaf] != nil {
-			return failureIn(r.unit.file, r.broken[leaf])
+		if r.broken[r.unit.file.refs[slot].Column] != nil {
+			return failureIn(r.unit.file, r.broken[r.unit.file.refs[slot].Column])
 		}
 	}
 	return nil
