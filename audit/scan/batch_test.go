@@ -3,7 +3,9 @@ package scan
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -180,4 +182,47 @@ func checkStatistics(t *testing.T, f *File, change func(*Statistics)) string {
 		t.Fatal(err)
 	}
 	return s.Result()
+}
+
+// Each way of comparing, on the same three values with every bound around them.
+func TestStatisticsCheckByType(t *testing.T) {
+	nan := math.NaN()
+	tests := []struct {
+		column   Column
+		values   Values
+		min, max []byte
+		want     string
+	}{
+		{Column{Physical: PhysInt32}, Values{Int32s: []int32{-1, 0, 5}}, int32Bytes(-1), int32Bytes(5), ""},
+		{Column{Physical: PhysInt32}, Values{Int32s: []int32{-1, 0, 5}}, int32Bytes(0), int32Bytes(5), "1 values are below the statistics' minimum"},
+		{Column{Physical: PhysInt32, Type: Type{Kind: Uint32}}, Values{Int32s: []int32{-1, 0, 5}}, int32Bytes(0), int32Bytes(-1), ""},
+		{Column{Physical: PhysInt32, Type: Type{Kind: Uint32}}, Values{Int32s: []int32{-1, 0, 5}}, int32Bytes(0), int32Bytes(5), "1 values are above the statistics' maximum"},
+		{Column{Physical: PhysDouble}, Values{Doubles: []float64{1, nan, 3}}, doubleBytes(1), doubleBytes(3), ""},
+		{Column{Physical: PhysDouble}, Values{Doubles: []float64{1, nan, 3}}, doubleBytes(1), doubleBytes(2), "1 values are above the statistics' maximum"},
+		{Column{Physical: PhysDouble}, Values{Doubles: []float64{1, nan, 3}}, nil, doubleBytes(2), "1 values are above the statistics' maximum"},
+		{Column{Physical: PhysBytes}, Values{Bytes: bytesOf("a", "a\x00", "same prefix, then b")}, []byte("a"), []byte("same prefix, then b"), ""},
+		{Column{Physical: PhysBytes}, Values{Bytes: bytesOf("a", "a\x00", "same prefix, then b")}, []byte("a\x00"), []byte("same prefix, then a"), "1 values are below the statistics' minimum"},
+		{Column{Physical: PhysBytes}, Values{Bytes: bytesOf("b", "same prefix, then b")}, []byte("a"), []byte("same prefix, then a"), "1 values are above the statistics' maximum"},
+	}
+	for _, test := range tests {
+		s := StatisticsCheck{column: &test.column, claim: Statistics{Min: test.min, Max: test.max, Comparable: true}}
+		n := len(test.values.Int32s) + len(test.values.Doubles) + test.values.Bytes.Len()
+		s.Observe(&Vector{Column: &test.column, Need: ReadValues, Entries: n, Present: n, Values: test.values})
+		if got := s.Result(); got != test.want {
+			t.Errorf("%s in %x to %x: %q, want %q", test.column.Physical, test.min, test.max, got, test.want)
+		}
+	}
+}
+
+func int32Bytes(n int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+
+func doubleBytes(x float64) []byte {
+	return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))
+}
+
+func bytesOf(texts ...string) (b Bytes) {
+	for _, s := range texts {
+		b.append([]byte(s))
+	}
+	return b
 }

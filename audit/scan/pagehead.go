@@ -84,7 +84,15 @@ func (h *pageHeader) check(seen int16) error {
 	if h.compressed < 0 || h.uncompressed < 0 {
 		return faultf(BadPage, "page sizes %d and %d", h.compressed, h.uncompressed)
 	}
-	want := map[int32]int16{dataPageV1: 8, dictionaryPage: 16, dataPageV2: 32}[h.typ]
+	var want int16
+	switch h.typ {
+	case dataPageV1:
+		want = 8
+	case dictionaryPage:
+		want = 16
+	case dataPageV2:
+		want = 32
+	}
 	if want != 0 && seen&want == 0 {
 		return faultf(BadPage, "page of type %d lacks its header", h.typ)
 	}
