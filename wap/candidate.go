@@ -95,22 +95,12 @@ func (p *candidatePartition) addFile(f manifest.File, schema manifest.Schema) {
 
 // addEmptied adds the scope's partitions that the run wrote nothing to.
 func (c *candidate) addEmptied(ctx context.Context, index map[string]*candidatePartition, st *state) error {
-	scope, err := manifest.ParseScope(c.rec.Scope)
-	if err != nil {
-		return failf(KindStoreBroken, "scope of %s", c.rec.names()).because(err)
-	}
-	for _, table := range scope.Tables() {
-		err := st.walk(ctx, pathComponents(table), func(p manifest.Partition, e manifest.TreeEntry) error {
-			if index[p.Path] == nil && scope.Contains(p) {
-				c.partitions = append(c.partitions, &candidatePartition{partition: p, emptied: true})
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	return st.walkScope(ctx, c.rec, func(p manifest.Partition, _ manifest.TreeEntry) error {
+		if index[p.Path] == nil {
+			c.partitions = append(c.partitions, &candidatePartition{partition: p, emptied: true})
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // readBefore looks up what the partitions hold in a state.

@@ -142,10 +142,22 @@ func (p *plan) entry() manifest.SnapshotRun {
 
 // conflicts compares what the partitions hold now with what they held when they
 // were judged. In mode append another writer makes the evidence stale; in the
-// others it has won.
+// others it has won. A run that replaces its whole scope loses to one that put a
+// new partition into it, too.
 func (p *plan) conflicts(ctx context.Context, st *state) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(p.w.cfg.Parallel)
+	if p.rec.ReplaceScope {
+		g.Go(func() error {
+			return st.walkScope(ctx, p.rec, func(part manifest.Partition, e manifest.TreeEntry) error {
+				judged := slices.ContainsFunc(p.ev.Partitions, func(j EvidencePartition) bool { return j.Path == part.Path })
+				if judged {
+					return nil
+				}
+				return p.conflict(ctx, part.Path, &e.Ref)
+			})
+		})
+	}
 	for _, e := range p.ev.Partitions {
 		g.Go(func() error {
 			now, err := st.manifestRef(ctx, strings.Split(e.Path, "/"))

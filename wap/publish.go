@@ -20,8 +20,6 @@ var errStale = errors.New("the evidence is stale")
 // Audit's, and conflict, different_output, outcome_unknown, store_broken.
 func (w *Warehouse) Publish(ctx context.Context, req PublishRequest) (*PublishResult, error) {
 	p := &publisher{w: w, req: req, result: &PublishResult{Run: req.Run}}
-	ctx, cancel := context.WithTimeout(ctx, w.cfg.CommitTimeout)
-	defer cancel()
 	err := p.publish(ctx)
 	return p.result, err
 }
@@ -150,8 +148,11 @@ func publishPartitions(parts []manifest.SnapshotPartition) []PublishPartition {
 
 // commit is one candidate's way to the pointer. It returns nil once the run is
 // in the lineage, errMoved to start over from the record, errStale to audit
-// again, and else what stopped it. Audits never run inside its loop.
+// again, and else what stopped it. Audits never run inside its loop, nor against
+// its deadline.
 func (p *publisher) commit(ctx context.Context, rec *record, ev *Evidence) error {
+	ctx, cancel := context.WithTimeout(ctx, p.w.cfg.CommitTimeout)
+	defer cancel()
 	plan, err := p.w.plan(ctx, rec, ev)
 	if err != nil {
 		return err

@@ -116,8 +116,6 @@ func (w *Warehouse) finish(ctx context.Context, s *session, p *publisher, req Ru
 		res.Status = StatusAudited
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.cfg.CommitTimeout)
-	defer cancel()
 	return p.publish(ctx)
 }
 

@@ -140,6 +140,9 @@ func (s *session) resolveReplaced(ctx context.Context, out *output, names []stri
 	if err != nil {
 		return err
 	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.Compact(names)
 	found := map[string]int{}
 	for i := range out.partitions {
 		p := &out.partitions[i]
@@ -159,6 +162,7 @@ func (s *session) resolveReplaced(ctx context.Context, out *output, names []stri
 			}
 		}
 		slices.Sort(p.Replaces)
+		p.Replaces = slices.Compact(p.Replaces) // by its base name and by its key
 	}
 	for _, n := range names {
 		switch {

@@ -90,6 +90,27 @@ func (s *state) walk(ctx context.Context, path []string, fn func(manifest.Partit
 	})
 }
 
+// walkScope calls fn for every partition in a run's scope, sorted within its
+// table.
+func (s *state) walkScope(ctx context.Context, rec *record, fn func(manifest.Partition, manifest.TreeEntry) error) error {
+	scope, err := manifest.ParseScope(rec.Scope)
+	if err != nil {
+		return failf(KindStoreBroken, "scope of %s", rec.names()).because(err)
+	}
+	for _, table := range scope.Tables() {
+		err := s.walk(ctx, pathComponents(table), func(p manifest.Partition, e manifest.TreeEntry) error {
+			if !scope.Contains(p) {
+				return nil
+			}
+			return fn(p, e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // resolve finds the state that a bare `@REF` stands for, as seen from h.
 func (w *Warehouse) resolve(ctx context.Context, h *head, ref manifest.PathRef) (manifest.Base, error) {
 	switch ref.Kind() {
