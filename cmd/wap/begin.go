@@ -24,7 +24,7 @@ func beginCommand() *command {
 		example: `wap begin orders/dt=2025-03-06 --warehouse ./lake --run orders/2025-03-06`,
 		maxArgs: -1,
 		flags: append(beginFlags(),
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: text, json or env, which a shell can eval"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: text (default), json, or env, which a shell can eval"},
 		),
 		run: begin,
 	}
@@ -33,13 +33,13 @@ func beginCommand() *command {
 // beginFlags are the flags of commands that open a run.
 func beginFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "input", Usage: "pin what stands under `URL|PARTITION[@REF]`; NAME=… gives it a name for WAP_INPUTS_SQL"},
+		&cli.StringSliceFlag{Name: "input", Usage: "`URL|PARTITION[@REF]`: pin what stands there; NAME=… before it gives a name for WAP_INPUTS_SQL"},
 		&cli.StringSliceFlag{Name: "ready", Usage: "refuse inputs that do not meet `CONDITION`: _SUCCESS or min:N"},
 		&cli.BoolFlag{Name: "allow-empty-input", Usage: "an input without objects is fine"},
 		&cli.StringFlag{Name: "task", Usage: "the `TASK` to start an attempt of (default main)"},
-		&cli.StringFlag{Name: "tasks", Usage: "all tasks of the run, `N|LIST`: 16 means 0 to 15, a,b these two"},
-		&cli.StringFlag{Name: "mode", Usage: "`MODE` overwrite (default), append or replace"},
-		&cli.StringFlag{Name: "replace", Usage: "`WHAT` is replaced: scope also empties partitions of the scope that get no files"},
+		&cli.StringFlag{Name: "tasks", Usage: "`N|LIST`: all tasks of the run; 16 means 0 to 15, a,b these two"},
+		&cli.StringFlag{Name: "mode", Usage: "`MODE`: overwrite (default), append or replace"},
+		&cli.StringFlag{Name: "replace", Usage: "`WHAT`: scope empties partitions of the scope that get no files"},
 	}
 }
 
@@ -68,7 +68,7 @@ func begin(ctx context.Context, c *call) (result, error) {
 	if format == "env" && err == nil {
 		out.env = w.Environment(r)
 	}
-	return out, c.quotePattern(err)
+	return out, err
 }
 
 // beginRequest is what the flags, the environment and wap.yaml say of a run.
@@ -92,25 +92,32 @@ func (c *call) beginRequest() (req wap.BeginRequest, err error) {
 		return req, withHint(usage("--replace %q: scope is all there is", what), "--mode replace replaces single files")
 	}
 	req.Scope = c.line.args
+	if expandedPattern(req.Scope) {
+		c.page.warning(fmt.Sprintf("the scope %s names files in this folder", strings.Join(req.Scope, " ")),
+			"quote a pattern, as in 'sales/*', to keep the shell from expanding it")
+	}
 	req.Task = c.cli.String("task")
 	req.Ready = c.cli.StringSlice("ready")
 	req.AllowEmptyInput = c.cli.Bool("allow-empty-input")
 	return req, nil
 }
 
-// quotePattern adds a hint where the shell may have replaced a pattern by file
-// names before wap saw it.
-func (c *call) quotePattern(err error) error {
-	e, ok := err.(*wap.Error)
-	if !ok || e.Kind != wap.KindUsage || e.Hint != "" {
-		return err
-	}
-	for _, scope := range c.line.args {
-		if _, statErr := os.Stat(scope); statErr == nil {
-			return withHint(e, "%s is a local path: quote a pattern, as in 'sales/*', to keep the shell from expanding it", scope)
+// expandedPattern tells whether the shell seems to have replaced a pattern by
+// file names before wap saw it: a scope that is a file here, or several that
+// all lie here.
+func expandedPattern(scope []string) bool {
+	here := 0
+	for _, path := range scope {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		here++
+		if info.Mode().IsRegular() {
+			return true
 		}
 	}
-	return err
+	return here > 1 && here == len(scope)
 }
 
 type beginOutput struct {

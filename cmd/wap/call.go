@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/user"
 
 	"github.com/urfave/cli/v2"
 
@@ -103,7 +104,7 @@ func newApp(cmd *command, action cli.ActionFunc) *cli.App {
 
 // invoke runs the command with its settings at hand.
 func (c *call) invoke(ctx context.Context) (result, error) {
-	c.page.quiet = c.cli.Bool("quiet")
+	c.page.json, c.page.quiet = c.cli.Bool("json"), c.cli.Bool("quiet")
 	s, err := loadSettings(c)
 	if err != nil {
 		return nil, err
@@ -215,18 +216,14 @@ func (c *call) baseConfig() (wap.Config, error) {
 
 // by is who acts, for people: user@host.
 func (c *call) by() string {
-	user, _ := c.getenv("USER")
-	if user == "" {
-		user, _ = c.getenv("LOGNAME")
+	name, host := "unknown", "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+	if h, err := os.Hostname(); err == nil {
+		host = h
 	}
-	if user == "" {
-		user = fmt.Sprint("uid", os.Getuid())
-	}
-	return user + "@" + host
+	return name + "@" + host
 }
 
 func (c *call) getenv(name string) (string, bool) {

@@ -46,17 +46,17 @@ func globalFlags() []cli.Flag {
 	}
 	yes := func(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 	return []cli.Flag{
-		text("warehouse", "`URL` of the warehouse: s3://bucket/prefix, file:///dir or a bare path [$WAP_WAREHOUSE]", "w"),
-		text("run", "`NAME` of the logical run, the same over every retry [$WAP_RUN]", "r"),
+		text("warehouse", "`URL`: s3://bucket/prefix, file:///dir or a bare path [$WAP_WAREHOUSE]", "w"),
+		text("run", "`NAME`: the logical run, the same over every retry [$WAP_RUN]", "r"),
 		yes("json", "one JSON object on stdout"),
 		yes("quiet", "nothing on stderr but errors and warnings"),
 		yes("no-progress", "no progress on stderr"),
-		text("color", "`WHEN` to color: auto (default), always, never [$NO_COLOR]"),
-		text("endpoint-url", "`URL` of an S3 store that is not AWS; means path style [$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL]"),
-		text("region", "`NAME` of the bucket's region [$AWS_REGION, $AWS_DEFAULT_REGION]"),
-		text("profile", "`NAME` of the profile in the shared AWS configuration [$AWS_PROFILE]"),
-		text("commit-timeout", "`DURATION` that a commit is tried for (default 5m)"),
-		text("memory", "`SIZE` that an audit may use (default 512MiB)"),
+		text("color", "`WHEN`: auto (default), always or never [$NO_COLOR]"),
+		text("endpoint-url", "`URL`: an S3 store that is not AWS; means path style [$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL]"),
+		text("region", "`NAME`: the bucket's region [$AWS_REGION, $AWS_DEFAULT_REGION]"),
+		text("profile", "`NAME`: a profile of the shared AWS configuration [$AWS_PROFILE]"),
+		text("commit-timeout", "`DURATION`: how long a commit is tried (default 5m)"),
+		text("memory", "`SIZE`: what an audit may use (default 512MiB)"),
 	}
 }
 

@@ -26,7 +26,7 @@ func filesCommand() *command {
 		minArgs: 1,
 		maxArgs: -1,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` lines (default), json, duckdb, spark or symlink"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: lines (default), json, duckdb, spark or symlink"},
 		},
 		run: files,
 	}

@@ -111,7 +111,8 @@ type flagDoc struct {
 }
 
 // describeFlag takes the placeholder of the value from the backquotes in the
-// flag's usage, as the flag package does.
+// flag's usage, as the flag package does; one before a colon is left out of the
+// text.
 func describeFlag(f cli.Flag) flagDoc {
 	var forms []string
 	names := f.Names()
@@ -128,6 +129,7 @@ func describeFlag(f cli.Flag) flagDoc {
 	if _, rest, quoted := strings.Cut(doc.GetUsage(), "`"); quoted {
 		placeholder, _, _ := strings.Cut(rest, "`")
 		d.form += " " + placeholder
+		d.usage = strings.TrimPrefix(d.usage, placeholder+": ")
 	}
 	if _, repeats := f.(*cli.StringSliceFlag); repeats {
 		d.usage += "; may be repeated"

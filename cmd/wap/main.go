@@ -48,14 +48,13 @@ func (s system) run(ctx context.Context, args []string) int {
 		plugins: &plugins{environ: s.environ},
 	}
 	ctx, signals := watchSignals(ctx, c)
-	defer signals.stop()
-
 	done := make(chan int, 1)
 	go func() { done <- c.guarded(ctx, args) }()
 	select {
 	case code := <-done:
+		signals.stop()
 		return code
-	case <-signals.again:
+	case <-signals.again: // further ones stay caught: the code is ours to give
 		return c.abandon()
 	}
 }

@@ -90,6 +90,11 @@ func (s *meteredStore) List(ctx context.Context, prefix string) iter.Seq2[store.
 	return s.store.List(ctx, prefix)
 }
 
+func (s *meteredStore) ListVersions(ctx context.Context, prefix string) iter.Seq2[store.Entry, error] {
+	s.m.list.Add(1)
+	return store.ListVersions(ctx, s.store, prefix)
+}
+
 func (s *meteredStore) Delete(ctx context.Context, key string) error {
 	s.m.del.Add(1)
 	return s.store.Delete(ctx, key)
@@ -192,10 +197,11 @@ func (m *meter) moved() string {
 func (p *page) draw(text string, terminal bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if text == p.progress {
+	if text == p.drawn {
 		return
 	}
 	p.clear()
+	p.drawn = text
 	switch {
 	case text == "":
 	case terminal:

@@ -30,6 +30,7 @@ type page struct {
 	mu             sync.Mutex  // stderr
 	stdout, stderr io.Writer
 	progress       string // the line that stands unfinished on a terminal
+	drawn          string // the last progress; not drawn again, lest it runs into CMD's output
 }
 
 func newPage(stdout, stderr io.Writer) *page { return &page{stdout: stdout, stderr: stderr} }

@@ -66,5 +66,5 @@ func runTask(ctx context.Context, c *call) (result, error) {
 	req.Command, req.Env = c.line.after, c.environ
 	req.Stdin, req.Output = c.stdin, c.stderr
 	r, err := w.RunTask(ctx, req)
-	return c.published(r, reports, c.quotePattern(err))
+	return c.published(r, reports, err)
 }

@@ -100,7 +100,7 @@ func localPaths(paths []string) error {
 func sealFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "the `TASK` whose output this is (default main)"},
-		&cli.StringFlag{Name: "attempt", Usage: "`ID` of the attempt that wap begin started"},
+		&cli.StringFlag{Name: "attempt", Usage: "`ID`: the attempt that wap begin started"},
 	}, outputFlags()...)
 }
 
