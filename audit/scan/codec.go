@@ -44,7 +44,8 @@ func (c codec) supported() bool {
 	return false
 }
 
-// zstdDecoder is stateless as it is used here, and costly to make.
+// zstdDecoder is made once: it is costly, stateless as it is used here, and safe
+// for concurrent use.
 var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
 })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Physical is how a column's values are stored.
+// Physical is how a column's values are stored, numbered as in parquet.thrift.
 type Physical uint8
 
 const (

@@ -1,8 +1,6 @@
 package scan
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // errMidRow: a chunk's first entry continues a row that never began.
 var errMidRow = faultf(BadPage, "the chunk begins within a row")
@@ -17,7 +15,7 @@ type levelStream struct {
 	bit    int
 }
 
-// levelEncodings of a V1 page, which Parquet numbers among its encodings.
+// Encodings of values and levels, numbered as in parquet.thrift.
 const (
 	encPlain           = 0
 	encPlainDictionary = 2
