@@ -172,9 +172,30 @@ func flatten(v any, at string, fn func(key, value string)) {
 		for i, x := range v {
 			flatten(x, join(fmt.Sprint(i)), fn)
 		}
+	case nil:
+		fn(at, "null")
 	default:
 		fn(at, fmt.Sprint(v))
 	}
+}
+
+// distinct refuses two files of one name in one partition: local ones, or one
+// that lies under the staging URL too.
+func (s *session) distinct(files []localFile, staged output) error {
+	at := map[string]string{}
+	for _, p := range staged.partitions {
+		for _, f := range p.Files {
+			at[f.Key] = f.Key
+		}
+	}
+	for _, f := range files {
+		key := s.dataKey(f.partition, path.Base(filepath.ToSlash(f.path)))
+		if twin, ok := at[key]; ok {
+			return refused("%s and %s are one file of partition %s", twin, f.name, f.partition.Path).hint("give one of them another name")
+		}
+		at[key] = f.name
+	}
+	return nil
 }
 
 // upload stores local files below the attempt's prefix and describes them. A

@@ -120,6 +120,7 @@ func (p *publisher) published(ctx context.Context, rec *record, at manifest.Base
 		p.result.Status = StatusPublished
 	}
 	p.result.Sequence = at.Sequence
+	p.result.TasksDone, p.result.TasksAll = int64(len(rec.Tasks)), int64(len(rec.Tasks))
 	st, err := p.w.at(ctx, at)
 	if errors.Is(err, errGone) {
 		return nil // collected since; the record is what is left

@@ -138,7 +138,7 @@ func (s *session) perform(ctx context.Context, req RunRequest, res *PublishResul
 	if err != nil {
 		return err
 	}
-	env = slices.Concat(req.Env, s.w.Environment(s.result()), env, []string{"WAP_OUT=" + out})
+	env = slices.Concat(foreign(req.Env), s.w.Environment(s.result()), env, []string{"WAP_OUT=" + out})
 	if err := command(ctx, req, env, res); err != nil {
 		return err
 	}
@@ -182,6 +182,9 @@ func (s *session) gather(ctx context.Context, dir string) (output, error) {
 	}
 	staged, err := s.collectStaged(ctx)
 	if err != nil {
+		return output{}, err
+	}
+	if err := s.distinct(files, staged); err != nil {
 		return output{}, err
 	}
 	out, err := s.upload(ctx, files)

@@ -3,6 +3,7 @@ package wap
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,6 +78,19 @@ func (w *Warehouse) Environment(b *BeginResult) []string {
 		}
 	}
 	return env
+}
+
+// foreign is an environment without what an outer step told its own command: a
+// variable that this step does not set must not be the other's.
+func foreign(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		switch name {
+		case "WAP_PARTITION", "WAP_STAGING_URL", "WAP_STAGING_URL_S3A", "WAP_INPUTS", "WAP_INPUT_URLS", "WAP_INPUTS_SQL":
+			return true
+		}
+		return strings.HasPrefix(name, "WAP_KEY_")
+	})
 }
 
 // idempotencyKey is the same over all attempts of a task's generation.

@@ -24,14 +24,21 @@ func (w *Warehouse) Stage(ctx context.Context, req StageRequest) (*SealResult, e
 	if err != nil || s.sealedHere() {
 		return s.sealResult(), err
 	}
-	if req.Attempt == "" {
+	files, controls, err := s.stageFiles(req)
+	if err == nil {
+		err = s.distinct(files, output{})
+	}
+	if err != nil {
+		return s.sealResult(), err
+	}
+	used, err := s.used(ctx)
+	if err != nil {
+		return s.sealResult(), err
+	}
+	if used {
 		if err := s.startAttempt(ctx); err != nil {
 			return s.sealResult(), err
 		}
-	}
-	files, controls, err := s.stageFiles(req)
-	if err != nil {
-		return s.sealResult(), err
 	}
 	out, err := s.upload(ctx, files)
 	if err != nil {
@@ -39,6 +46,24 @@ func (w *Warehouse) Stage(ctx context.Context, req StageRequest) (*SealResult, e
 	}
 	out.controls = controls
 	return s.sealOutput(ctx, out, req.Seal)
+}
+
+// used reports whether the session needs an attempt of its own: it has none, or
+// a call that was killed has uploaded under it, and no key is written twice.
+func (s *session) used(ctx context.Context) (bool, error) {
+	if s.attempt == "" {
+		return true, nil
+	}
+	for _, table := range s.scope.Tables() {
+		prefix := s.dataPrefix(table)
+		for _, err := range s.w.cfg.Store.List(ctx, prefix) {
+			if err != nil {
+				return false, outside("list %s", prefix).because(err)
+			}
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // stageFiles lists what a stage request names.

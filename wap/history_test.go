@@ -1,0 +1,170 @@
+package wap
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wap-cli/wap/manifest"
+	"github.com/wap-cli/wap/wap/store/faultstore"
+)
+
+// longHistory publishes n runs with names so long that the pointer's own lineage
+// forgets the first ones. It returns the first run's name.
+func longHistory(l *lab, n int) string {
+	l.t.Helper()
+	name := func(i int) string { return fmt.Sprintf("run %03d ", i) + strings.Repeat("x", 490) }
+	for i := range n {
+		l.must(step{run: name(i), partition: fmt.Sprintf("orders/dt=%03d", i), rows: orders(i, 1)})
+	}
+	w := examine(l.t, l.store)
+	if len(w.pointer.Recent) > n-5 {
+		l.t.Fatalf("the pointer holds %d of %d entries", len(w.pointer.Recent), n)
+	}
+	return name(0)
+}
+
+// TestHistoryBelowThePointersOwnLineage: what no longer fits the pointer is
+// found over the snapshots' parents.
+func TestHistoryBelowThePointersOwnLineage(t *testing.T) {
+	const n = 45
+	l := newLab(t)
+	ctx := context.Background()
+	l.begin(BeginRequest{Run: "old", Scope: []string{"orders/dt=old"}})
+	first := longHistory(l, n)
+	w := l.open()
+
+	if r := l.must(step{run: first, partition: "orders/dt=000", rows: orders(0, 1)}); r.Status != StatusAlreadyPublished || r.Sequence != 1 {
+		t.Fatalf("a retry of the first run: %+v", r)
+	}
+	for ref, want := range map[string]int64{"@0": 0, "@1": 1, "@7": 7, fmt.Sprintf("@%d", n): n, "@" + epoch.Format("2006-01-02T15:04:05Z"): -1} {
+		r, err := w.Ls(ctx, ref)
+		if want < 0 {
+			wantCode(t, err, 2) // older than the warehouse
+			continue
+		}
+		if wantCode(t, err, 0); r.Sequence != want || len(r.Entries) > 1 {
+			t.Errorf("%s is sequence %d, %+v", ref, r.Sequence, r.Entries)
+		}
+	}
+	_, err := w.Ls(ctx, fmt.Sprintf("@%d", n+1))
+	wantCode(t, err, 2)
+	log, err := w.Log(ctx, LogRequest{Since: -1})
+	wantCode(t, err, 0)
+	if len(log.Entries) != n+1 || log.Entries[n].Sequence != 0 {
+		t.Fatalf("%d entries of %d", len(log.Entries), n+1)
+	}
+	at := log.Entries[n-1].Time
+	r, err := w.Ls(ctx, "@"+at.Format("2006-01-02T15:04:05Z"))
+	if wantCode(t, err, 0); r.Sequence != 1 {
+		t.Fatalf("the state at %v is sequence %d", at, r.Sequence)
+	}
+	if log, err = w.Log(ctx, LogRequest{Path: "orders/dt=002", Since: -1}); err != nil || len(log.Entries) != 1 {
+		t.Fatalf("log of one partition: %+v, %v", log, err)
+	}
+	if log, err = w.Log(ctx, LogRequest{Since: 2, Limit: n}); err != nil || len(log.Entries) != n-2 {
+		t.Fatalf("log since 2: %d entries, %v", len(log.Entries), err)
+	}
+	show, err := w.Show(ctx, first)
+	wantCode(t, err, 0)
+	if last := show.Timeline[len(show.Timeline)-1]; last.Event != "published" {
+		t.Fatalf("the timeline ends with %+v", last)
+	}
+
+	// A run that began before all of it publishes on top.
+	_, err = l.stage("old", "", "orders/dt=old", orders(1, 2))
+	wantCode(t, err, 0)
+	p, err := l.publish("old")
+	if wantCode(t, err, 0); p.Sequence != n+1 {
+		t.Fatalf("published at %d", p.Sequence)
+	}
+}
+
+// TestRecordBehindALongHistory: a publisher whose record was never settled, and
+// whose entry has left the pointer.
+func TestRecordBehindALongHistory(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	const p = "orders/dt=r"
+	s := step{run: "r", partition: p, rows: orders(1, 3)}
+	swapped := false
+	_, err := l.faulty(s, faultstore.Config{OnOp: func(_ context.Context, op faultstore.Op) error {
+		if swapped {
+			return errDead
+		}
+		swapped = op.Verb == faultstore.Swap && op.Key == manifest.PointerKey && op.Phase == faultstore.After
+		return nil
+	}}, 60*time.Millisecond)
+	if err == nil || !swapped {
+		t.Fatalf("it was not killed after its swap: %v", err)
+	}
+	longHistory(l, 45)
+	if r := examine(t, l.store).records["r"]; r.State != manifest.StateFrozen {
+		t.Fatalf("the record is %s", r.State)
+	}
+	st, err := l.open().Abort(ctx, "r", "too late")
+	wantCode(t, err, 4)
+	if st.Sequence != 1 {
+		t.Fatalf("%+v", st)
+	}
+	if r := examine(t, l.store).records["r"]; r.State != manifest.StatePublished {
+		t.Fatalf("the record is %s", r.State)
+	}
+}
+
+// TestOvertakenByMany: a swap that acted and whose answer was lost, with more
+// published on top than the pointer remembers, is still found.
+func TestOvertakenByMany(t *testing.T) {
+	l := newLab(t)
+	const p = "orders/dt=r"
+	overtaken := false
+	fs, err := l.faulty(step{run: "r", partition: p, rows: orders(1, 3)}, faultstore.Config{OnOp: func(_ context.Context, op faultstore.Op) error {
+		if op.Verb == faultstore.Swap && op.Key == manifest.PointerKey && op.Phase == faultstore.After && !overtaken {
+			overtaken = true
+			longHistory(l, 45)
+			return faultstore.ErrInjected
+		}
+		return nil
+	}}, 0)
+	wantCode(t, err, 0)
+	if !overtaken || len(fs.Recorder().Ops()) == 0 {
+		t.Fatal("nobody overtook it")
+	}
+	if w := examine(t, l.store); len(w.published["r"]) != 1 || w.records["r"].State != manifest.StatePublished {
+		t.Fatalf("published %v, the record is %s", w.published["r"], w.records["r"].State)
+	}
+}
+
+// TestTags reads a state by its name.
+func TestTags(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	l.must(step{run: "a", partition: "orders/dt=1", rows: orders(1, 3)})
+	w := l.open()
+	h, err := w.head(ctx)
+	wantCode(t, err, 0)
+	st, err := w.at(ctx, h.base())
+	wantCode(t, err, 0)
+	snap := *st.snap
+	snap.Operation, snap.Runs = manifest.OpTag, nil
+	snap.Tags = []manifest.Tag{{Name: "eod", Sequence: 1, Snapshot: h.Snapshot}}
+	pr, obj, err := w.propose(h, &snap)
+	wantCode(t, err, 0)
+	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
+	wantCode(t, w.send(ctx, pr), 0)
+	l.must(step{run: "b", partition: "orders/dt=2", rows: orders(1, 3)})
+	files, err := l.open().Files(ctx, []string{"orders@eod", "orders/dt=1"})
+	wantCode(t, err, 0)
+	if files.Sequence != 1 || len(files.Files) != 1 {
+		t.Fatalf("%d files at %d", len(files.Files), files.Sequence)
+	}
+	_, err = l.open().Files(ctx, []string{"orders@eod", "orders/dt=1@3"})
+	wantCode(t, err, 2)
+	_, err = l.open().Files(ctx, []string{"orders@eof"})
+	wantCode(t, err, 2)
+	_, err = l.open().Files(ctx, []string{"orders/dt=2@eod"})
+	wantCode(t, err, 2)
+	examine(t, l.store)
+}
