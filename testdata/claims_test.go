@@ -248,7 +248,7 @@ func TestReadmeDependencies(t *testing.T) {
 	for m := range used {
 		want = append(want, m)
 	}
-	for _, m := range regexp.MustCompile("(?m)^\\| (.*?) \\|").FindAllStringSubmatch(section(t, "dependencies"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| (.*?) \|`).FindAllStringSubmatch(section(t, "dependencies"), -1) {
 		for _, code := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(m[1], -1) {
 			got = append(got, code[1])
 		}
