@@ -3,8 +3,9 @@
 #
 #   WAP=bin/wap GEN=bin/orders testdata/demo/demo.sh
 #
-# ROWS is the rows of one day (six days are made). KEEP=1 leaves the warehouse
-# behind. Every exit code is checked: the script fails where one is not as told.
+# ROWS is the rows of one day (six days are made). WAREHOUSE is the URL of the
+# warehouse to make, on an object store or elsewhere; without it a local folder.
+# KEEP=1 leaves that folder behind. Every exit code is checked: the script fails where one is not as told.
 set -eu
 
 : "${WAP:?path of the wap binary}" "${GEN:?path of the program that makes orders}"
@@ -29,7 +30,7 @@ cd "$dir"
 for name in $(env | sed -n 's/^\(WAP_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
 PATH="$dir/bin:$PATH"
 TMPDIR="$dir/tmp"
-WAP_WAREHOUSE="$dir/warehouse"
+WAP_WAREHOUSE=${WAREHOUSE:-"$dir/warehouse"}
 export PATH TMPDIR WAP_WAREHOUSE
 
 commands=0
