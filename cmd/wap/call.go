@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -126,6 +127,7 @@ func (c *call) invoke(ctx context.Context) (result, error) {
 
 // report prints result and error and returns the exit code, by wap's table.
 func (c *call) report(r result, err error) int {
+	c.fillHint(err)
 	code := wap.Code(err)
 	if printErr := c.page.result(r, err); printErr != nil {
 		if code == 0 && !c.meter.commitSent() {
@@ -139,6 +141,24 @@ func (c *call) report(r result, err error) int {
 		c.page.failure(err)
 	}
 	return code
+}
+
+// fillHint says what to do about an error that does not say so itself.
+func (c *call) fillHint(err error) {
+	var e *wap.Error
+	if !errors.As(err, &e) || e.Hint != "" {
+		return
+	}
+	switch e.Kind {
+	case wap.KindUsage:
+		if e.Hint = "wap help"; c.line.command != nil {
+			e.Hint += " " + c.line.command.name
+		}
+	case wap.KindOutside:
+		e.Hint = "the same command again, when the cause is gone: that is safe"
+	case wap.KindGateClosed:
+		e.Hint = "the report says what failed, and where"
+	}
 }
 
 // open opens the warehouse that the call names.

@@ -81,6 +81,7 @@ func commands() []*command {
 		lsCommand(),
 		logCommand(),
 		showCommand(),
+		doctorCommand(),
 		configCommand(),
 		versionCommand(),
 		completionCommand(),

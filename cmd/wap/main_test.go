@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -59,9 +60,24 @@ func endingStore(text string) func(context.Context, string, store.Config) (store
 // TestScripts runs every command as a user would: each script states exact exit
 // codes, and what is left in the store afterwards.
 func TestScripts(t *testing.T) {
+	shared, err := filepath.Abs("../../../shared/data")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "../../testdata/script",
 		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SHARED", shared)
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "shared" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			_, err := os.Stat(filepath.Join(shared, "flights-3m.parquet"))
+			return err == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"tree":    tree,

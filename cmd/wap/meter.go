@@ -62,6 +62,9 @@ type meteredStore struct {
 	m     *meter
 }
 
+// Unwrap is for questions that are no operations.
+func (s *meteredStore) Unwrap() store.Store { return s.store }
+
 func (s *meteredStore) Create(ctx context.Context, key string, body []byte) (store.Version, error) {
 	s.m.create.Add(1)
 	return s.store.Create(ctx, key, body)
