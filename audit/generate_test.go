@@ -217,7 +217,7 @@ func checks(items ...string) string {
 }
 
 // judgeOne runs one check over files and returns its result.
-func judgeOne(t testing.TB, item string, files ...File) Result {
+func judgeOne(t *testing.T, item string, files ...File) Result {
 	t.Helper()
 	r := mustRun(t, mustParse(t, checks(item)), Partition{Files: files}, Options{})
 	for _, a := range r.Assertions {
