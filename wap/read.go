@@ -3,10 +3,7 @@ package wap
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -148,77 +145,6 @@ func (w *Warehouse) fileEntry(f liveFile) FileEntry {
 		e.Local = w.cfg.Location.Path(f.Key)
 	}
 	return e
-}
-
-// Fetch downloads the live files at or below a path into a folder, as
-// partition folders below it. Errors: as Files', and outside where a file is
-// there already.
-func (w *Warehouse) Fetch(ctx context.Context, pathRef, dir string) (*FetchResult, error) {
-	res := &FetchResult{Dir: dir}
-	files, err := w.Files(ctx, []string{pathRef})
-	if err != nil {
-		return res, err
-	}
-	res.Sequence = files.Sequence
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(w.cfg.Parallel)
-	names := map[string]bool{}
-	for _, f := range files.Files {
-		rel := path.Join(f.Path, fetchName(f))
-		if names[rel] {
-			return res, failf(KindStoreBroken, "two files would be %s", rel)
-		}
-		names[rel] = true
-		res.Paths = append(res.Paths, rel)
-		res.Files, res.Bytes = res.Files+1, res.Bytes+f.Size
-		g.Go(func() error {
-			src := &storeSource{w.cfg.Store, f.Key, f.Size, store.Version{ETag: f.ETag, ID: f.VersionID}}
-			return download(gctx, src, filepath.Join(dir, filepath.FromSlash(rel)), f.SHA256)
-		})
-	}
-	return res, g.Wait()
-}
-
-// fetchName keeps files of the same base name apart: several tasks may have
-// written a part-0.parquet.
-func fetchName(f FileEntry) string {
-	return manifest.SHA256Hex([]byte(f.Key))[:8] + "-" + path.Base(f.Key)
-}
-
-// download copies one pinned object to a local path that must not exist, and
-// checks what arrived.
-func download(ctx context.Context, src *storeSource, to string, sha256 *string) (err error) {
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return outside("create folder for %s", to).because(err)
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return outside("create %s", to).because(err).hint("fetch into an empty folder")
-	}
-	defer func() {
-		if err = errors.Join(err, out.Close()); err != nil {
-			err = errors.Join(err, os.Remove(to))
-		}
-	}()
-	body, err := src.store.GetRange(ctx, src.key, 0, src.size, src.version)
-	if errors.Is(err, store.ErrVersionMismatch) {
-		return failf(KindStoreBroken, "%s was changed since it was sealed", src.key).because(err)
-	}
-	if err != nil {
-		return outside("read %s", src.key).because(err)
-	}
-	sum := newDigest()
-	n, err := io.Copy(io.MultiWriter(out, sum), body)
-	err = errors.Join(err, body.Close())
-	switch {
-	case err != nil:
-		return outside("download %s", src.key).because(err)
-	case n != src.size:
-		return outside("download %s: %d bytes of %d arrived", src.key, n, src.size)
-	case sha256 != nil && sum.hex() != *sha256:
-		return failf(KindStoreBroken, "%s is damaged: its SHA-256 is not the sealed one", src.key)
-	}
-	return nil
 }
 
 // Ls lists one level of the tree. Errors: as Files'.

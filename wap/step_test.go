@@ -272,9 +272,16 @@ _wap/warehouse.json
 	if f.Files != 2 {
 		t.Fatalf("%d files", f.Files)
 	}
+	// What was downloaded is not downloaded again, and never overwritten.
 	_, err = y.openDisk().Fetch(ctx, "orders", dir)
-	if err == nil {
-		t.Fatal("fetched over what was there")
+	wantCode(t, err, 0)
+	write(t, filepath.Join(dir, f.Paths[0]), "mine")
+	_, err = y.openDisk().Fetch(ctx, "orders", dir)
+	wantCode(t, err, 2)
+	for name, n := range map[string]int{"*": 2, ".*": 0} {
+		if found, err := filepath.Glob(filepath.Join(dir, "orders/dt=1", name)); err != nil || len(found) != n {
+			t.Fatalf("%s: %v, %v", name, found, err)
+		}
 	}
 	if y.tree() != want {
 		t.Fatal("reading wrote something")
