@@ -56,8 +56,8 @@ func Init(ctx context.Context, cfg Config) (*InitResult, error) {
 	return &InitResult{Warehouse: w.id, URL: cfg.Location.String(), Sequence: ptr.Sequence, Created: won}, nil
 }
 
-// initPointer returns the pointer that stands, creating snapshot 0 and the
-// pointer where there is none. A crash after the snapshot leaves one that
+// initPointer returns the pointer that stands. Where there is none it probes the
+// store, and creates snapshot 0 and the pointer. A crash after the snapshot leaves one that
 // nothing names; after the pointer, the next init writes warehouse.json.
 func (w *Warehouse) initPointer(ctx context.Context) (*manifest.Pointer, error) {
 	ptr, err := w.standingPointer(ctx)
@@ -76,6 +76,11 @@ func (w *Warehouse) initPointer(ctx context.Context) (*manifest.Pointer, error) 
 		return ptr, err
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, outside("read %s", manifest.WarehouseKey).because(err)
+	}
+	if !w.cfg.TrustStore {
+		if err := w.probeStore(ctx); err != nil {
+			return nil, err
+		}
 	}
 	id := w.cfg.NewID()
 	snap := &manifest.Snapshot{

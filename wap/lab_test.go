@@ -46,7 +46,7 @@ func (l *lab) config(st store.Store) Config {
 		l.t.Fatal(err)
 	}
 	return Config{
-		Store: st, Location: loc, By: "tester@lab", Version: "test",
+		Store: st, Location: loc, By: "tester@lab", Version: "test", TrustStore: true,
 		Now:   func() time.Time { return epoch.Add(time.Duration(l.ticks.Add(1)) * time.Second) },
 		NewID: func() string { return l.id() },
 		// Nothing else is there: no parents, no other inputs but local ones.

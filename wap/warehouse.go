@@ -28,6 +28,7 @@ type Config struct {
 	CommitTimeout time.Duration // of publish and every other swap; 0: 5 minutes
 	Memory        int64         // bytes, for an audit; 0: 512 MiB
 	Parallel      int           // requests in flight and row groups decoded at once; 0: 8 and GOMAXPROCS
+	TrustStore    bool          // Init does not probe what the store does with conditions: it is known
 	Version       string        // of the tool
 	By            string        // user@host, for people
 	Try           string        // the scheduler's own count of attempts, or empty

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+)
+
+var _ Inspector = (*S3)(nil)
+
+// Inspect asks each question by itself: stores know some, and permissions
+// differ. Only a bucket that is not there, or the end of ctx, is an error.
+func (s *S3) Inspect(ctx context.Context, scratch string) (Facts, error) {
+	f := Facts{Region: s.Region(), Credentials: s.source, Endpoint: aws.ToString(s.client.Options().BaseEndpoint)}
+	for _, q := range []struct {
+		what string
+		ask  func(ctx context.Context, f *Facts) error
+	}{
+		{"versioning", s.askVersioning},
+		{"object lock", s.askLock},
+		{"lifecycle rules", s.askLifecycle},
+		{"unfinished uploads", s.askUploads},
+		{"checksums", func(ctx context.Context, f *Facts) error { return s.askChecksum(ctx, scratch, f) }},
+	} {
+		err := answer(readMode, q.ask(ctx, &f))
+		switch {
+		case errors.Is(err, ErrNoBucket), ctx.Err() != nil:
+			return f, err
+		case err != nil:
+			f.Unanswered = append(f.Unanswered, q.what+": "+brief(err))
+		}
+	}
+	return f, nil
+}
+
+// brief is the part of an error that tells answers apart: request ids and the
+// SDK's nesting do not.
+func brief(err error) string {
+	for _, known := range []error{ErrForbidden, ErrUnsupported} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return "no answer"
+}
+
+func (s *S3) askVersioning(ctx context.Context, f *Facts) error {
+	status, err := s.versioning(ctx)
+	if err != nil {
+		return err
+	}
+	f.Versioning = "off"
+	if status != "" {
+		f.Versioning = strings.ToLower(string(status))
+	}
+	return nil
+}
+
+// hasCode reports whether the store answered with the error code.
+func hasCode(err error, code string) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == code
+}
+
+func (s *S3) askLock(ctx context.Context, f *Facts) error {
+	out, err := s.client.GetObjectLockConfiguration(ctx, &s3.GetObjectLockConfigurationInput{
+		Bucket: &s.loc.Bucket, ExpectedBucketOwner: s.owner,
+	})
+	if hasCode(err, "ObjectLockConfigurationNotFoundError") {
+		return nil
+	}
+	if err == nil && out.ObjectLockConfiguration != nil {
+		// Without a default rule only objects that ask for it are locked.
+		f.ObjectLock = out.ObjectLockConfiguration.Rule != nil
+	}
+	return err
+}
+
+func (s *S3) askLifecycle(ctx context.Context, f *Facts) error {
+	out, err := s.client.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{
+		Bucket: &s.loc.Bucket, ExpectedBucketOwner: s.owner,
+	})
+	if hasCode(err, "NoSuchLifecycleConfiguration") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range out.Rules {
+		if r.Status != "Enabled" {
+			continue
+		}
+		rule := LifecycleRule{ID: aws.ToString(r.ID)}
+		if r.Filter != nil {
+			rule.Prefix = aws.ToString(r.Filter.Prefix)
+			if r.Filter.And != nil { // tags and sizes narrow it; the prefix is what can be compared
+				rule.Prefix = aws.ToString(r.Filter.And.Prefix)
+			}
+		}
+		if e := r.Expiration; e != nil {
+			rule.Expires = aws.ToInt32(e.Days) > 0 || e.Date != nil
+		}
+		if a := r.AbortIncompleteMultipartUpload; a != nil {
+			rule.AbortDays = int64(aws.ToInt32(a.DaysAfterInitiation))
+		}
+		f.Lifecycle = append(f.Lifecycle, rule)
+	}
+	return nil
+}
+
+// uploadsLooked bounds how many unfinished uploads are named: the first page.
+const uploadsLooked = 1000
+
+func (s *S3) askUploads(ctx context.Context, f *Facts) error {
+	root := s.loc.Key("")
+	out, err := s.client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{
+		Bucket: &s.loc.Bucket, Prefix: &root, MaxUploads: aws.Int32(uploadsLooked), ExpectedBucketOwner: s.owner,
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range out.Uploads {
+		if key, ok := strings.CutPrefix(aws.ToString(u.Key), root); ok {
+			f.Uploads = append(f.Uploads, PendingUpload{Key: key, Started: aws.ToTime(u.Initiated).UTC()})
+		}
+	}
+	return nil
+}
+
+// askChecksum sends a body with another's SHA-256.
+func (s *S3) askChecksum(ctx context.Context, scratch string, f *Facts) error {
+	body := []byte("this is not the body of the checksum\n")
+	sum := sha256.Sum256(nil)
+	in := s.putInput(scratch+"checksum", bytes.NewReader(body), int64(len(body)))
+	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum[:]))
+	_, err := s.client.PutObject(ctx, in)
+	for _, code := range []string{"BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch", "InvalidRequest", "InvalidArgument"} {
+		if hasCode(err, code) {
+			f.Checksum = "refused"
+			return nil
+		}
+	}
+	if err == nil {
+		f.Checksum = "accepted"
+	}
+	return err
+}
