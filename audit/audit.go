@@ -1,5 +1,17 @@
 // Package audit judges Parquet files by a checks file: a plan, one pass over
 // the data, a report.
+//
+// [Parse] turns a checks file into canonical checks; nothing is read before it
+// is right. [Run] binds them to the schema of each partition, reads every row
+// group once for all of them, each with a state of its own, and merges the
+// states in the order of files and row groups: the report does not depend on the
+// parallelism. Only a key that repeats has its columns read a second time, to
+// confirm by value what their hashes suggest.
+//
+// The catalogue is a list of kinds, one file a family. A new assertion is an
+// entry there: its name, its parameters, and a function that binds it. One that
+// counts violating rows needs no more than a predicate over values (see
+// bindRows), one that compares a value an accumulator (see bindAggregate).
 package audit
 
 import (

@@ -84,7 +84,7 @@ func (p *judgement) scan(ctx context.Context) error {
 			go func() { done[i] <- p.read(inner, u) }()
 		}
 	}()
-	for i := range units {
+	for i, u := range units {
 		r, ok := <-done[i]
 		if !ok {
 			return ctx.Err()
@@ -92,7 +92,10 @@ func (p *judgement) scan(ctx context.Context) error {
 		p.merge(r)
 		p.audit.release()
 		p.audit.progress(r.unit)
-		if err := ctx.Err(); err != nil {
+		// A judged row group that the store does not give has failed everybody
+		// who reads: waiting for the others would change nothing.
+		lost := r.outside != nil && !u.file.live
+		if err := ctx.Err(); err != nil || lost {
 			stop()
 			p.drain(done[i+1:])
 			return err
