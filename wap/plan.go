@@ -18,13 +18,18 @@ import (
 type plan struct {
 	w         *Warehouse
 	rec       *record
+	ref       manifest.Ref // of ev
 	ev        *Evidence
 	manifests []*manifest.Manifest // as ev.Partitions; nil where one is emptied
 }
 
-// plan reads the manifests that passed.
-func (w *Warehouse) plan(ctx context.Context, rec *record, ev *Evidence) (*plan, error) {
-	p := &plan{w: w, rec: rec, ev: ev, manifests: make([]*manifest.Manifest, len(ev.Partitions))}
+// plan reads the evidence and the manifests that passed.
+func (w *Warehouse) plan(ctx context.Context, rec *record, ref *manifest.EvidenceRef) (*plan, error) {
+	ev, err := load[Evidence](ctx, w, ref.Ref)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{w: w, rec: rec, ref: ref.Ref, ev: ev, manifests: make([]*manifest.Manifest, len(ev.Partitions))}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(w.cfg.Parallel)
 	for i, e := range ev.Partitions {
@@ -128,11 +133,7 @@ func (p *plan) entry() manifest.SnapshotRun {
 	run := manifest.SnapshotRun{
 		Run: p.rec.Run.Run, Generation: p.rec.Generation, Effect: manifest.EffectPublished,
 		Candidate: p.ev.Candidate, Rules: p.ev.Rules, Inputs: p.ev.Inputs, Waivers: p.ev.Waivers, Controls: p.ev.Controls,
-	}
-	for _, e := range p.rec.Evidence {
-		if e.Rules == p.ev.Rules {
-			run.Evidence = &e.Ref
-		}
+		Evidence: &p.ref,
 	}
 	for _, e := range p.ev.Partitions {
 		run.Partitions = append(run.Partitions, manifest.SnapshotPartition{Path: e.Path, Mode: e.Mode, Manifest: e.After, Totals: e.Totals})
@@ -199,8 +200,11 @@ func (p *plan) recheckRecord(ctx context.Context) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now == nil || now.Generation != p.rec.Generation || now.State != manifest.StateFrozen ||
-		now.Candidate.Digest != p.ev.Candidate || passing(&now.Run, p.ev.Rules) == nil {
+	if now == nil || now.Generation != p.rec.Generation || now.State != manifest.StateFrozen {
+		return nil, errMoved
+	}
+	// Newer evidence by the same rules is on other manifests.
+	if ref := passing(&now.Run, p.ev.Rules); ref == nil || ref.Ref != p.ref {
 		return nil, errMoved
 	}
 	return now, nil

@@ -50,9 +50,9 @@ func (p *publisher) publish(ctx context.Context) error {
 		if err := p.w.standing(rec); err != nil {
 			return p.rejected(ctx, rec, err)
 		}
-		ev, err := p.evidence(ctx, rec)
-		if err == nil && ev != nil {
-			err = p.commit(ctx, rec, ev)
+		ref, err := p.evidence(ctx, rec)
+		if err == nil && ref != nil {
+			err = p.commit(ctx, rec, ref)
 			if err == nil {
 				return nil
 			}
@@ -77,7 +77,7 @@ func (p *publisher) publish(ctx context.Context) error {
 
 // evidence finds the passing evidence for the call's rules, auditing if there is
 // none. Nil without an error: the record has changed, look again.
-func (p *publisher) evidence(ctx context.Context, rec *record) (*Evidence, error) {
+func (p *publisher) evidence(ctx context.Context, rec *record) (*manifest.EvidenceRef, error) {
 	rules := ""
 	if p.req.Rules != nil {
 		rules = p.req.Rules.Digest()
@@ -87,7 +87,7 @@ func (p *publisher) evidence(ctx context.Context, rec *record) (*Evidence, error
 		return nil, p.audit(ctx, rec)
 	}
 	p.result.Evidence = ref.Key
-	return load[Evidence](ctx, p.w, ref.Ref)
+	return ref, nil
 }
 
 // audit judges the candidate by the call's rules; where none were given and
@@ -151,10 +151,10 @@ func publishPartitions(parts []manifest.SnapshotPartition) []PublishPartition {
 // in the lineage, errMoved to start over from the record, errStale to audit
 // again, and else what stopped it. Audits never run inside its loop, nor against
 // its deadline.
-func (p *publisher) commit(ctx context.Context, rec *record, ev *Evidence) error {
+func (p *publisher) commit(ctx context.Context, rec *record, ref *manifest.EvidenceRef) error {
 	ctx, cancel := context.WithTimeout(ctx, p.w.cfg.CommitTimeout)
 	defer cancel()
-	plan, err := p.w.plan(ctx, rec, ev)
+	plan, err := p.w.plan(ctx, rec, ref)
 	if err != nil {
 		return err
 	}
