@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 func TestBrokenColumnLeavesOthers(t *testing.T) {
@@ -121,5 +123,25 @@ func TestParquetTesting(t *testing.T) {
 	}
 	if files < 130 || peak > 1<<30 {
 		t.Errorf("%d files, %d bytes of memory", files, peak)
+	}
+}
+
+// A file without columns has no rows that anybody could look at.
+func TestNoColumns(t *testing.T) {
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, nil, -1))
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, root)
+	if _, err := w.AppendRowGroupChecked(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := mustRun(t, mustParse(t, checks("unique: dt", "not_null: dt")),
+		Partition{Partition: keyed("dt", "1"), Files: []File{memoryFile("a", out.Bytes())}}, Options{})
+	for _, id := range []string{"unique(dt)", "not_null(dt)"} {
+		if a := resultOf(t, r, id); a.Outcome != Error || a.Error.Cause != CauseData || a.Error.File != "a" {
+			t.Errorf("%+v", a)
+		}
 	}
 }

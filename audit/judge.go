@@ -295,6 +295,9 @@ func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
 			f.leaves[i] = consts[i].Column
 			// The first leaf carries the constant: its rows are there, the
 			// footer's are a claim.
+			if len(f.scan.Columns()) == 0 {
+				f.absent[i] = errors.New("the file has no column to count its rows by")
+			}
 			f.refs[i] = scan.Ref{Path: s.path, Column: 0, Type: s.typ, NonNull: 1}
 			continue
 		}
