@@ -149,6 +149,9 @@ func (c *command) accept(tokens []token) ([]string, error) {
 		if given[f.name] && !f.repeats {
 			return nil, withHint(usage("flag --%s is given twice", f.name), "wap help %s", c.name)
 		}
+		if f.takesValue && t.value == "" {
+			return nil, withHint(usage("flag --%s has an empty value", f.name), "leave it out")
+		}
 		given[f.name] = true
 		if f.name != "help" {
 			out = append(out, "--"+f.name+"="+t.value)

@@ -106,6 +106,7 @@ func TestEveryCommandRefuses(t *testing.T) {
 			"a long name after one dash":           slices.Concat(good, []string{"-json"}, after),
 			"a flag twice":                         slices.Concat([]string{"--region=a"}, good, []string{"--region=b"}, after),
 			"a flag without its value":             slices.Concat(good, []string{"--warehouse"}, after),
+			"a flag with an empty value":           slices.Concat(good, []string{"--region="}, after),
 			"a flag with a flag for a value":       slices.Concat(good, []string{"--warehouse", "--json"}, after),
 		} {
 			if l, err := parseLine(commands(), argv); err == nil {

@@ -104,7 +104,7 @@ func readChecks(name string, vars audit.Vars) (*audit.Config, error) {
 	if err != nil {
 		return nil, withHint(usage("read checks file: %s", err), "--checks builtin runs the built-in assertions alone")
 	}
-	config, err := audit.Parse(name, data, vars)
+	config, err := audit.Parse(shortPath(name), data, vars)
 	if err != nil {
 		return nil, configProblems(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -287,9 +288,21 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, unit)
 }
 
-// relative is path as it is shortest to read.
+// relative is path from dir, where there is a way.
 func relative(dir, path string) string {
 	if short, err := filepath.Rel(dir, path); err == nil {
+		return short
+	}
+	return path
+}
+
+// shortPath is path from the working directory, if that is shorter to read.
+func shortPath(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if short := relative(dir, path); len(short) < len(path) {
 		return short
 	}
 	return path
