@@ -14,8 +14,8 @@ const MainTask = "main"
 
 // Begin opens or joins a run, pins its inputs and, for a task that is not
 // sealed yet, records an attempt. A published run is no error: the result's
-// State says so. Errors: usage, gate_closed (rejected), stopped, late,
-// input_not_ready, outside, store_broken.
+// State says so. Errors: usage, gate_closed (rejected), stopped, input_not_ready,
+// outside, store_broken.
 func (w *Warehouse) Begin(ctx context.Context, req BeginRequest) (*BeginResult, error) {
 	s, err := w.begin(ctx, req)
 	if s == nil {
@@ -64,10 +64,6 @@ func (w *Warehouse) begin(ctx context.Context, req BeginRequest) (*session, erro
 	}
 	if err := s.findSeal(ctx); err != nil || s.sealed != nil {
 		return s, err
-	}
-	if rec.State == manifest.StateFrozen && s.task != "" {
-		return s, failf(KindLate, "%s was frozen without task %q", rec.names(), s.task).
-			hint("wap redo %s --reason TEXT", quote(rec.Run.Run))
 	}
 	if s.pin, err = w.pinInputs(ctx, rec, s.task, req); err != nil || s.task == "" {
 		return s, err
@@ -161,6 +157,9 @@ func (w *Warehouse) createRun(ctx context.Context, req BeginRequest) error {
 	if len(req.Scope) == 0 {
 		return failf(KindNotFound, "there is no run %q, and no scope to begin it with", req.Run).
 			hint("wap begin SCOPE --run %s", quote(req.Run))
+	}
+	if err := w.checkTables(ctx, req.Scope); err != nil {
+		return err
 	}
 	// Made once to find what is wrong with it: a call that is refused leaves no
 	// mark. Its floor is of before the mark, so that it cannot be the one to store.
@@ -307,7 +306,7 @@ func (w *Warehouse) standing(rec *record) error {
 		return failf(KindGateClosed, "%s was rejected: its output failed the audit", rec.names()).
 			hint("wap show %s; then `wap audit --run %s --checks FILE` for other rules on the same bytes, or `wap redo %s --reason TEXT` for new output", run, run, run)
 	case manifest.StateAborted, manifest.StateAborting:
-		return failf(KindStopped, "%s was aborted: %s", rec.names(), rec.Reason).hint("wap redo %s --reason TEXT begins it anew", run)
+		return failf(KindStopped, "%s", strings.TrimSuffix(rec.names()+" was aborted: "+rec.Reason, ": ")).hint("wap redo %s --reason TEXT begins it anew", run)
 	case manifest.StateCollected, manifest.StateCollecting:
 		return failf(KindStopped, "%s was given up for stale and collected", rec.names()).hint("wap redo %s --reason TEXT begins it anew", run)
 	case manifest.StateRevoked:

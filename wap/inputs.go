@@ -120,7 +120,7 @@ func (w *Warehouse) FetchInputs(ctx context.Context, run, task, dir string) (*In
 				err := download(gctx, src, filepath.Join(dir, name, filepath.FromSlash(rel)), o.SHA256)
 				if in.Snapshot == nil && (errors.Is(err, store.ErrVersionMismatch) || errors.Is(err, store.ErrNotFound)) {
 					return failf(KindInputChanged, "input %s changed since the run began", o.URL).because(err).
-						hint("wap abort, then wap redo %s --reason TEXT pins it anew", quote(run))
+						hint("wap abort --run %[1]s, then wap redo %[1]s --reason TEXT pins it anew", quote(run))
 				}
 				return err
 			})

@@ -383,7 +383,7 @@ func (s *session) recheckInputs(ctx context.Context, opt SealOptions) ([]string,
 	}
 	if len(changed) > 0 && !opt.InputsMayChange {
 		return nil, failf(KindInputChanged, "%d of the pinned inputs changed since the run began: %s", len(changed), changed[0]).
-			hint("wap abort, then wap redo %s --reason TEXT pins them anew; or --inputs-may-change records it instead", quote(s.rec.Run.Run))
+			hint("wap abort --run %[1]s, then wap redo %[1]s --reason TEXT pins them anew; or --inputs-may-change records it instead", quote(s.rec.Run.Run))
 	}
 	return changed, nil
 }

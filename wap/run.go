@@ -113,7 +113,9 @@ func (w *Warehouse) finish(ctx context.Context, s *session, p *publisher, req Ru
 		if v != nil {
 			res.Report, res.Evidence, res.Sequence = v.Report, v.Evidence, v.Sequence
 		}
-		res.Status = StatusAudited
+		if err == nil {
+			res.Status = StatusAudited
+		}
 		return err
 	}
 	return p.publish(ctx)

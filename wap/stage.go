@@ -203,6 +203,10 @@ func (s *session) sealedHere() bool {
 
 // late is the error of a task that is not in a frozen candidate.
 func (s *session) late() error {
-	return failf(KindLate, "%s was frozen without this output of task %q", s.rec.names(), s.task).
-		hint("wap redo %s --task %s --reason TEXT", quote(s.rec.Run.Run), quote(s.task))
+	run := quote(s.rec.Run.Run)
+	e := failf(KindLate, "%s was frozen without this output of task %q", s.rec.names(), s.task)
+	if s.rec.State == manifest.StateFrozen {
+		return e.hint("wap publish --run %s goes on with the output that stands; or wap abort --run %s, then wap redo %s --reason TEXT", run, run, run)
+	}
+	return e.hint("wap redo %s --task %s --reason TEXT", run, quote(s.task))
 }
