@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,8 +93,14 @@ func (p *probe) require(name string, wrong []string, right string, args ...any) 
 		p.found(name, CheckOK, right, args...)
 		return
 	}
-	text := wrong[0]
-	if n := len(wrong) - 1; n > 0 {
+	var different []string // how often it went wrong is chance
+	for _, text := range wrong {
+		if !slices.Contains(different, text) {
+			different = append(different, text)
+		}
+	}
+	text := different[0]
+	if n := len(different) - 1; n > 0 {
 		text += fmt.Sprintf("; and %d more", n)
 	}
 	p.found(name, CheckBroken, "%s", text)

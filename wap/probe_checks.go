@@ -153,7 +153,7 @@ func (p *probe) createRace(ctx context.Context) error {
 			wrong = append(wrong, problem)
 		}
 	}
-	p.require("create race", wrong, "of %d creates at the same time one succeeded", p.depth.racers)
+	p.require("create race", wrong, "one of %d creates at the same time succeeded", p.depth.racers)
 	return nil
 }
 
@@ -229,7 +229,7 @@ func (p *probe) swapRace(ctx context.Context) error {
 			wrong = append(wrong, problem)
 		}
 	}
-	p.require("swap race", wrong, "of %d replacements of one version at the same time one succeeded", p.depth.racers)
+	p.require("swap race", wrong, "one of %d replacements of one version at the same time succeeded", p.depth.racers)
 	return nil
 }
 

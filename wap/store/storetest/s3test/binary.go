@@ -1,6 +1,7 @@
 package s3test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 // linked: their licence and dependencies stay out of the module.
 type spec struct {
 	kind   Kind
+	tool   string // name of the binary
 	module string // for go install
 	// args run it on an address, with objects in a folder that exists.
 	args   func(address, folder string) []string
+	inside []string // folders to make in that folder
 	env    func(s Server) []string
 	health string // path that answers 200 when it is ready, or ""
 	binary string
@@ -26,8 +29,9 @@ func (k Kind) spec(t testing.TB) spec {
 	t.Helper()
 	var s spec
 	switch k {
-	case MinIO:
+	case MinIO, MinIOPools:
 		s = spec{
+			tool:   "minio",
 			module: "github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c",
 			args: func(address, folder string) []string {
 				return []string{"server", "--quiet", "--address", address, folder}
@@ -38,8 +42,19 @@ func (k Kind) spec(t testing.TB) spec {
 			},
 			health: "/minio/health/ready",
 		}
+		if k == MinIOPools {
+			s.args = func(address, folder string) []string {
+				return []string{"server", "--quiet", "--address", address, folder + "/a{1...4}", folder + "/b{1...4}"}
+			}
+			for _, pool := range []string{"a", "b"} {
+				for disk := range 4 {
+					s.inside = append(s.inside, fmt.Sprint(pool, disk+1))
+				}
+			}
+		}
 	case VersityGW:
 		s = spec{
+			tool:   "versitygw",
 			module: "github.com/versity/versitygw/cmd/versitygw@v1.8.0",
 			args: func(address, folder string) []string {
 				return []string{"--quiet", "--port", address, "--health", "/health", "posix", folder}
@@ -66,7 +81,7 @@ func build(t testing.TB, s spec) string {
 		t.Fatalf("find module: %v", err)
 	}
 	tools := filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), ".tools")
-	binary := filepath.Join(tools, string(s.kind))
+	binary := filepath.Join(tools, s.tool)
 	if err := os.MkdirAll(tools, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,11 @@ func stopContainer(t testing.TB, c testcontainers.Container, srv Server) {
 func imageContext(t testing.TB, s spec) string {
 	t.Helper()
 	dir := t.TempDir()
-	dockerfile := "FROM scratch\nCOPY server /server\nWORKDIR /tmp\nWORKDIR /data\nENTRYPOINT [\"/server\"]\n"
+	dockerfile := "FROM scratch\nCOPY server /server\nWORKDIR /tmp\n"
+	for _, name := range append(s.inside, "") { // WORKDIR makes what is not there
+		dockerfile += "WORKDIR /data/" + name + "\n"
+	}
+	dockerfile += "ENTRYPOINT [\"/server\"]\n"
 	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o666); err != nil {
 		t.Fatal(err)
 	}

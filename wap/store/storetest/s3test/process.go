@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -19,7 +20,13 @@ const startTimeout = 60 * time.Second
 func startProcess(t testing.TB, s spec, srv Server) string {
 	t.Helper()
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	args := append([]string{"-c", `"$@" & read _; kill -9 $!`, "sh", s.binary}, s.args(address, t.TempDir())...)
+	folder := t.TempDir()
+	for _, name := range s.inside {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := append([]string{"-c", `"$@" & read _; kill -9 $!`, "sh", s.binary}, s.args(address, folder)...)
 	cmd := exec.Command("sh", args...)
 	cmd.Env = append(os.Environ(), s.env(srv)...)
 	var output bytes.Buffer

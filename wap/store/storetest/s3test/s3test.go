@@ -39,6 +39,9 @@ type Kind string
 const (
 	MinIO     Kind = "minio"
 	VersityGW Kind = "versitygw"
+	// MinIOPools is MinIO with two pools, which overwrites existing keys under
+	// If-None-Match when they lie in the other pool: a store to refuse.
+	MinIOPools Kind = "minio-2-pools"
 )
 
 // Kinds lists the servers that every test of the S3 store is to pass on.
