@@ -41,6 +41,9 @@ func (w *Warehouse) resolveSources(ctx context.Context, h *head, sources []manif
 	var refs []manifest.Reference
 	for _, src := range sources {
 		if isURL(src.Source) {
+			if _, err := store.ParseURL(src.Source); err != nil {
+				return nil, failf(KindUsage, "input").because(err)
+			}
 			continue
 		}
 		p, err := manifest.ParsePathRef(src.Source)
