@@ -31,7 +31,6 @@ type session struct {
 	scope   manifest.Scope
 	task    string // empty: none
 	attempt string // empty: none was started
-	seal    *manifest.SealRef
 	pin     *pin
 	sealed  *manifest.Seal // the seal that stands for the task, or nil
 }
