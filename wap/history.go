@@ -84,11 +84,11 @@ func (w *Warehouse) walk(ctx context.Context, h *head, after int64, fn func(entr
 	if len(h.Recent) == 0 {
 		return nil, failf(KindStoreBroken, "the pointer at sequence %d has no lineage", h.Sequence)
 	}
-	snap, err := load[manifest.Snapshot](ctx, w, h.Snapshot)
+	after, err := w.readable(ctx, h, after)
 	if err != nil {
 		return nil, err
 	}
-	return w.walkParents(ctx, last, max(after, snap.Horizon-1), fn)
+	return w.walkParents(ctx, last, after, fn)
 }
 
 // walkParents goes on below from, over the snapshots' parents.
@@ -107,6 +107,16 @@ func (w *Warehouse) walkParents(ctx context.Context, from manifest.Base, after i
 		}
 	}
 	return &from, err
+}
+
+// readable raises `after` to the horizon of h: the pointer's own list names
+// entries below it, too, whose objects may be gone.
+func (w *Warehouse) readable(ctx context.Context, h *head, after int64) (int64, error) {
+	snap, err := load[manifest.Snapshot](ctx, w, h.Snapshot)
+	if err != nil {
+		return after, err
+	}
+	return max(after, snap.Horizon-1), nil
 }
 
 // recentRuns is what the pointer keeps of a snapshot's runs.

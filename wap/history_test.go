@@ -168,3 +168,44 @@ func TestTags(t *testing.T) {
 	wantCode(t, err, 2)
 	examine(t, l.store)
 }
+
+// TestBelowTheHorizon: what was collected is not there, though the pointer still
+// names it. That is no damage.
+func TestBelowTheHorizon(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	for i := range 5 {
+		l.must(step{run: fmt.Sprint("r", i), partition: "orders/dt=1", rows: orders(i, 3)})
+	}
+	w := l.open()
+	h, err := w.head(ctx)
+	wantCode(t, err, 0)
+	st, err := w.at(ctx, h.base())
+	wantCode(t, err, 0)
+	snap := *st.snap
+	snap.Operation, snap.Runs, snap.Horizon = manifest.OpGC, nil, 3
+	pr, obj, err := w.propose(h, &snap)
+	wantCode(t, err, 0)
+	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
+	wantCode(t, w.send(ctx, pr), 0)
+	for _, r := range h.Recent {
+		if r.Sequence < snap.Horizon {
+			wantCode(t, l.store.Delete(ctx, r.Snapshot.Key), 0)
+		}
+	}
+	w = l.open()
+	for ref, code := range map[string]int{"@2": 2, "@0": 2, "@3": 0, "@6": 0, "@" + epoch.Format("2006-01-02T15:04:05Z"): 2} {
+		if _, err := w.Ls(ctx, ref); Code(err) != code {
+			t.Errorf("%s: exit %d, want %d: %v", ref, Code(err), code, err)
+		}
+	}
+	log, err := w.Log(ctx, LogRequest{Since: -1})
+	wantCode(t, err, 0)
+	if n := len(log.Entries); n != 4 || log.Entries[n-1].Sequence != 3 {
+		t.Fatalf("%d entries", n)
+	}
+	// A run that is remembered below it is remembered by its record.
+	if r := l.must(step{run: "r0", partition: "orders/dt=1", rows: orders(0, 3)}); r.Status != StatusAlreadyPublished || r.Sequence != 1 {
+		t.Fatalf("%+v", r)
+	}
+}

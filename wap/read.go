@@ -213,7 +213,11 @@ func (w *Warehouse) Log(ctx context.Context, req LogRequest) (*LogResult, error)
 	err := w.reading(ctx, func(h *head) error {
 		res = &LogResult{}
 		var bad error
-		_, err := w.walk(ctx, h, req.Since, func(e entry) bool {
+		after, err := w.readable(ctx, h, req.Since)
+		if err != nil {
+			return err
+		}
+		_, err = w.walk(ctx, h, after, func(e entry) bool {
 			var st *state
 			if st, bad = w.at(ctx, e.Base); bad != nil {
 				return false

@@ -137,8 +137,12 @@ func (w *Warehouse) resolveSequence(ctx context.Context, h *head, seq int64) (ma
 	if seq > h.Sequence {
 		return manifest.Base{}, failf(KindNotFound, "sequence %d is not there yet: the newest is %d", seq, h.Sequence)
 	}
+	after, err := w.readable(ctx, h, seq-1)
+	if err != nil {
+		return manifest.Base{}, err
+	}
 	var found manifest.Base
-	_, err := w.walk(ctx, h, seq-1, func(e entry) bool {
+	_, err = w.walk(ctx, h, after, func(e entry) bool {
 		if e.Sequence == seq {
 			found = e.Base
 		}
@@ -154,7 +158,11 @@ func (w *Warehouse) resolveSequence(ctx context.Context, h *head, seq int64) (ma
 func (w *Warehouse) resolveTime(ctx context.Context, h *head, ref manifest.PathRef) (manifest.Base, error) {
 	var found manifest.Base
 	var bad error
-	_, err := w.walk(ctx, h, -1, func(e entry) bool {
+	after, err := w.readable(ctx, h, -1)
+	if err != nil {
+		return found, err
+	}
+	_, err = w.walk(ctx, h, after, func(e entry) bool {
 		snap, err := load[manifest.Snapshot](ctx, w, e.Snapshot)
 		if err != nil {
 			bad = err
