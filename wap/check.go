@@ -207,7 +207,7 @@ func isParquet(name string) bool {
 func (c *checked) addURL(ctx context.Context, url string) error {
 	st, loc, err := c.cfg.OpenStore(ctx, url)
 	if err != nil {
-		return failf(KindUsage, "%s", url).because(err)
+		return OpenError("", err)
 	}
 	w := &Warehouse{cfg: c.cfg}
 	objects, _, err := w.listURL(ctx, url)

@@ -3,6 +3,8 @@ package wap
 import (
 	"errors"
 	"fmt"
+
+	"github.com/wap-cli/wap/wap/store"
 )
 
 // Kind tells failures apart for callers that act on them; it is part of --json.
@@ -73,6 +75,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e.Err != nil && e.Message == "" {
+		return e.Err.Error()
+	}
 	if e.Err != nil {
 		return e.Message + ": " + e.Err.Error()
 	}
@@ -110,10 +115,33 @@ func (e *Error) hint(format string, args ...any) *Error {
 	return e
 }
 
-// because returns e with its cause.
+// because returns e with its cause. What is known to help is the hint of an
+// outside failure that has none; a bucket that is not there stays away.
 func (e *Error) because(err error) *Error {
 	e.Err = err
+	if e.Kind != KindOutside || err == nil {
+		return e
+	}
+	if errors.Is(err, store.ErrNoBucket) {
+		e.Kind = KindNotFound
+	}
+	if e.Hint == "" {
+		e.Hint = store.Remedy(err)
+	}
 	return e
+}
+
+// OpenError is the failure to open a store, for what the text names if it is not
+// empty: usage, not_found or outside, with what to do about it.
+func OpenError(what string, err error) *Error {
+	var known *Error
+	switch {
+	case errors.As(err, &known):
+		return &Error{Kind: known.Kind, Message: what, Hint: known.Hint, Err: err}
+	case errors.Is(err, store.ErrConfig):
+		return failf(KindUsage, "%s", what).because(err)
+	}
+	return outside("%s", what).because(err)
 }
 
 // isKind reports whether err is of the kind.

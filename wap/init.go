@@ -127,7 +127,7 @@ func (w *Warehouse) checkNesting(ctx context.Context) error {
 	for _, parent := range parents(w.cfg.Location) {
 		st, _, err := w.cfg.OpenStore(ctx, parent)
 		if err != nil {
-			return outside("open %s", parent).because(err)
+			return OpenError("look for a warehouse at "+parent, err)
 		}
 		_, _, err = st.Get(ctx, manifest.WarehouseKey)
 		if err == nil {

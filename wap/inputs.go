@@ -137,7 +137,7 @@ func (w *Warehouse) inputStore(ctx context.Context, in manifest.Input) (store.St
 	}
 	st, loc, err := w.cfg.OpenStore(ctx, root)
 	if err != nil {
-		err = failf(KindUsage, "input %s", in.Source).because(err)
+		err = OpenError("input "+in.Source, err)
 	}
 	return st, loc, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/wap-cli/wap/manifest"
@@ -115,7 +116,10 @@ func (w *Warehouse) claim(ctx context.Context, key string, body []byte) (won boo
 			}
 			return bytes.Equal(standing, body), standing, nil
 		}
-		if errors.Is(err, store.ErrForbidden) || pause(ctx, i) != nil {
+		// MinIO answers 403 to a create that meets a delete of the same key: marks
+		// are created and deleted by many.
+		forbidden := errors.Is(err, store.ErrForbidden) && !strings.HasPrefix(key, manifest.MarkPrefix)
+		if forbidden || pause(ctx, i) != nil {
 			break
 		}
 	}

@@ -258,7 +258,7 @@ func (w *Warehouse) listInput(ctx context.Context, rec *record, src manifest.Inp
 func (w *Warehouse) listURL(ctx context.Context, url string) (objects []manifest.Object, markers []string, err error) {
 	st, loc, err := w.cfg.OpenStore(ctx, url)
 	if err != nil {
-		return nil, nil, failf(KindUsage, "input %s", url).because(err)
+		return nil, nil, OpenError("input "+url, err)
 	}
 	for e, err := range store.ListVersions(ctx, st, "") {
 		if err != nil {
@@ -278,7 +278,7 @@ func (w *Warehouse) listURL(ctx context.Context, url string) (objects []manifest
 		return nil, nil, nil // a whole bucket; nothing lies above it
 	}
 	if st, loc, err = w.cfg.OpenStore(ctx, dir); err != nil {
-		return nil, nil, failf(KindUsage, "input %s", url).because(err)
+		return nil, nil, OpenError("input "+url, err)
 	}
 	e, err := st.Head(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {

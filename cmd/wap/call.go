@@ -214,7 +214,7 @@ func (c *call) baseConfig() (wap.Config, error) {
 		}
 		s, err := c.openStore(ctx, url, storeConfig)
 		if err != nil {
-			return nil, store.Location{}, usage("%s", err)
+			return nil, store.Location{}, wap.OpenError("", err)
 		}
 		return c.meter.watch(s), location, nil
 	}

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Config is what a root URL does not say. The zero value is right for local
 // folders and for S3 with the usual AWS environment.
@@ -22,17 +25,18 @@ type S3Config struct {
 }
 
 // Open returns the store at a root URL, see [ParseURL]. A local folder need not
-// exist: it reads as empty until the first write makes it.
+// exist: it reads as empty until the first write makes it. What is wrong with
+// the URL or the configuration is ErrConfig; see [Remedy] for all errors.
 func Open(ctx context.Context, url string, cfg Config) (Store, error) {
 	l, err := ParseURL(url)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	// Not returned directly: a nil *File or *S3 is no nil Store.
 	if l.Scheme == SchemeFile {
 		f, err := NewFile(l.Dir)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
 		return f, nil
 	}

@@ -104,8 +104,7 @@ func (s *S3) pages(ctx context.Context, prefix string, visit func(Entry) bool) e
 }
 
 var (
-	// errNoListing: something answered with success that is no page of a listing.
-	errNoListing  = errors.New("answer is no listing: this does not behave like an S3 store")
+	errNoListing  = fmt.Errorf("answer is no listing: %w", errNotS3)
 	errCutListing = errors.New("listing is cut: the store gives no way to go on")
 )
 

@@ -53,11 +53,11 @@ func NewS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
 
 func newS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
 	if err := cfg.check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	awsCfg, err := cfg.load(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	source, err := findCredentials(ctx, awsCfg.Credentials)
 	if err != nil {
@@ -183,7 +183,7 @@ func metadataService() *imds.Client {
 // findCredentials returns the name of the source that has them.
 func findCredentials(ctx context.Context, p aws.CredentialsProvider) (string, error) {
 	if p == nil {
-		return "", fmt.Errorf("find credentials: %w: no source is configured", ErrForbidden)
+		return "", fmt.Errorf("%w: %w: no source is configured", errNoCredentials, ErrForbidden)
 	}
 	bounded, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
@@ -192,10 +192,10 @@ func findCredentials(ctx context.Context, p aws.CredentialsProvider) (string, er
 		return "", fmt.Errorf("find credentials: %w", ctx.Err())
 	}
 	if err != nil {
-		return "", fmt.Errorf("find credentials (environment, shared files, roles of the machine): %w: %v", ErrForbidden, err)
+		return "", fmt.Errorf("%w in the environment, shared files and roles of the machine: %w: %v", errNoCredentials, ErrForbidden, err)
 	}
 	if c.Expired() {
-		return "", fmt.Errorf("find credentials: %w: those from %s expired at %s", ErrForbidden, c.Source, c.Expires.UTC().Format(time.RFC3339))
+		return "", fmt.Errorf("%w: %w: those from %s expired at %s", errNoCredentials, ErrForbidden, c.Source, c.Expires.UTC().Format(time.RFC3339))
 	}
 	return c.Source, nil
 }

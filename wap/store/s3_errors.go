@@ -33,27 +33,29 @@ func answer(m mode, err error) error {
 	if err == nil {
 		return nil
 	}
+	a := &answered{text: err.Error()}
 	status, id := 0, ""
 	if r, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		status, id = r.HTTPStatusCode(), r.ServiceRequestID()
+		if r.Response != nil {
+			a.region = r.Response.Header.Get("X-Amz-Bucket-Region")
+		}
 	}
-	code := ""
-	text := err.Error()
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		code = api.ErrorCode()
-		text = fmt.Sprintf("%s: %s (status %d, request %q)", code, api.ErrorMessage(), status, id)
+		a.code = api.ErrorCode()
+		a.text = fmt.Sprintf("%s: %s (status %d, request %q)", a.code, api.ErrorMessage(), status, id)
 	}
-	sentinel := byCode(m, code)
-	if sentinel == nil && !indefinite(code) {
-		sentinel = byStatus(m, status)
+	a.sentinel = byCode(m, a.code)
+	if a.sentinel == nil && !indefinite(a.code) {
+		a.sentinel = byStatus(m, status)
 	}
 	switch {
-	case sentinel != nil:
-		return fmt.Errorf("%w: %s", sentinel, text)
+	case a.sentinel != nil:
+		return a
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err // callers look for these
-	case code != "":
-		return errors.New(text)
+	case a.code != "":
+		return a
 	}
 	return err
 }

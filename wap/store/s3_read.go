@@ -59,6 +59,9 @@ func (s *S3) getOnce(ctx context.Context, key string) ([]byte, Version, error) {
 	if err != nil {
 		return nil, Version{}, err
 	}
+	if strings.HasPrefix(aws.ToString(out.ContentType), "text/html") {
+		return nil, Version{}, fmt.Errorf("answer is an HTML page: %w", errNotS3) // of any host's front, with status 200
+	}
 	body, err := io.ReadAll(out.Body)
 	if err == nil && (out.ContentLength == nil || *out.ContentLength != int64(len(body))) {
 		err = io.ErrUnexpectedEOF // a clean end can be a cut connection

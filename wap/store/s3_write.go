@@ -20,8 +20,7 @@ import (
 	smithymiddleware "github.com/aws/smithy-go/middleware"
 )
 
-// errNoETag: something answered with success that does not do what S3 does.
-var errNoETag = errors.New("answer has no etag: this does not behave like an S3 store")
+var errNoETag = fmt.Errorf("answer has no etag: %w", errNotS3)
 
 func (s *S3) Create(ctx context.Context, key string, body []byte) (Version, error) {
 	v, err := s.put(ctx, key, condition{mode: createMode, ifNoneMatch: aws.String("*")}, body)
