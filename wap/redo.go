@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/wap-cli/wap/manifest"
 )
@@ -70,7 +71,7 @@ func (w *Warehouse) reopen(ctx context.Context, rec *record, target int64, req R
 		return err
 	}
 	if rec.State == manifest.StateRejected {
-		if err := w.fence(ctx, "redo "+rec.names()); err != nil {
+		if err := w.fence(ctx, strings.TrimSuffix("redo "+rec.names()+": "+req.Reason, ": ")); err != nil {
 			return err
 		}
 		now, _, err := w.mustRun(ctx, req.Run)

@@ -3,6 +3,7 @@ package wap
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/wap-cli/wap/manifest"
 )
@@ -56,7 +57,7 @@ func (w *Warehouse) stop(ctx context.Context, rec *record, to manifest.State, re
 // and makes it final. The record it returns says what became of the run:
 // `published` if the swap had been faster.
 func (w *Warehouse) finishStop(ctx context.Context, rec *record) (*record, error) {
-	if err := w.fence(ctx, string(rec.State)+" "+rec.names()); err != nil {
+	if err := w.fence(ctx, strings.TrimSuffix(string(rec.State)+" "+rec.names()+": "+rec.Reason, ": ")); err != nil {
 		return nil, err
 	}
 	now, _, err := w.settled(ctx, rec.Run.Run)
