@@ -163,6 +163,7 @@ func (c *checked) addLocal(file, dir string) error {
 // addDir collects a folder's Parquet files; what else lies there is stray.
 func (c *checked) addDir(ctx context.Context, dir string) error {
 	n := 0
+	var stray []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return outside("list %s", dir).because(err)
@@ -182,8 +183,7 @@ func (c *checked) addDir(ctx context.Context, dir string) error {
 		}
 		at := path.Dir(filepath.ToSlash(p))
 		if !isParquet(p) {
-			part := c.partition(at)
-			part.Stray = append(part.Stray, filepath.ToSlash(p))
+			stray = append(stray, filepath.ToSlash(p))
 			return nil
 		}
 		n++
@@ -192,7 +192,30 @@ func (c *checked) addDir(ctx context.Context, dir string) error {
 	if err == nil && n == 0 {
 		return failf(KindNotFound, "no Parquet file (*.parquet) below %s", dir)
 	}
+	for _, s := range stray {
+		p := c.nearest(path.Dir(s), filepath.ToSlash(dir))
+		p.Stray = append(p.Stray, s)
+	}
 	return err
+}
+
+// nearest is the partition that a stray file counts for: its own folder's, else
+// the first below it, else the first of the whole target. A folder without data
+// is no partition.
+func (c *checked) nearest(at, dir string) *audit.Partition {
+	for _, below := range []string{at, dir} {
+		var first *audit.Partition
+		for _, p := range c.index {
+			inside := p.Path == below || strings.HasPrefix(p.Path, strings.TrimSuffix(below, "/")+"/") || below == "."
+			if inside && (first == nil || p.Path < first.Path) {
+				first = p
+			}
+		}
+		if first != nil {
+			return first
+		}
+	}
+	return c.partition(at)
 }
 
 func isParquet(name string) bool {

@@ -45,6 +45,14 @@ func TestCheckFolder(t *testing.T) {
 			t.Errorf("%v: %v", targets, err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "README"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err = check(typed, dir)
+	wantCode(t, err, 3)
+	if len(r.Partitions) != 2 || r.Blocking()[0].Type != "no_stray_files" || r.Blocking()[0].Violations != 1 {
+		t.Fatalf("a stray file above the partitions: %d partitions, %+v", len(r.Partitions), r.Blocking())
+	}
 	_, err = check("version: 1\nchecks: [row_count: {min: 5}]\n", filepath.Join(dir, "orders"))
 	wantCode(t, err, 3)
 	_, err = check(typed, filepath.Join(dir, "nothing"))

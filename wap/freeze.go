@@ -71,7 +71,7 @@ func (w *Warehouse) freeze(ctx context.Context, rec *record) (*record, error) {
 
 // missing is the error of a run whose tasks have not all sealed.
 func (w *Warehouse) missing(rec *record, tasks []string) error {
-	return failf(KindTasksMissing, "%s: %d of %d tasks have no output yet: %s", rec.names(), len(tasks), len(rec.Tasks), strings.Join(tasks, ", ")).
+	return failf(KindTasksMissing, "%s: %d of %d tasks have no output yet: %s", rec.names(), len(tasks), len(rec.Tasks), strings.Join(byNumber(tasks), ", ")).
 		hint("wap status %s", quote(rec.Run.Run))
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,8 +236,13 @@ func (w *Warehouse) listInput(ctx context.Context, rec *record, src manifest.Inp
 		in.Bytes += o.Size
 	}
 	if len(in.Objects) == 0 && !req.AllowEmptyInput {
-		return in, failf(KindNotReady, "input %s is empty", src.Source).
-			hint("retry when it is there, or --allow-empty-input")
+		e := failf(KindNotReady, "input %s is empty", src.Source).hint("retry when it is there, or --allow-empty-input")
+		if abs, err := filepath.Abs(src.Source); err == nil && !isURL(src.Source) {
+			if _, err := os.Stat(abs); err == nil {
+				e = e.hint("a bare path is a partition of the warehouse; the local folder is --input file://%s", abs)
+			}
+		}
+		return in, e
 	}
 	for _, r := range req.Ready {
 		if n, ok := strings.CutPrefix(r, "min:"); ok {

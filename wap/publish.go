@@ -45,6 +45,9 @@ func (p *publisher) publish(ctx context.Context) error {
 		p.result.TasksDone, p.result.TasksAll = int64(len(rec.Tasks)), int64(len(rec.Tasks))
 		if rec.State == manifest.StatePublished {
 			p.w.forget(ctx, rec)
+			if len(p.req.Waivers) > 0 {
+				p.w.notify(Warning, "nothing was waived: "+rec.names()+" is published already", "")
+			}
 			return p.published(ctx, rec, *rec.Published)
 		}
 		if err := p.w.standing(rec); err != nil {

@@ -160,15 +160,16 @@ func (w *Warehouse) Ls(ctx context.Context, pathRef string) (*LsResult, error) {
 			return err
 		}
 		p := strings.Join(at, "")
-		res = &LsResult{Sequence: st.base.Sequence, Path: p, Kind: string(manifest.NodeTree), Totals: st.snap.Totals}
+		res = &LsResult{Sequence: st.base.Sequence, Path: p}
 		e, _, err := st.lookup(ctx, pathComponents(p))
 		if err != nil {
 			return err
 		}
-		if e == nil {
-			if p != "" {
-				return w.notThere(p, st)
-			}
+		if e == nil && p != "" {
+			return w.notThere(p, st)
+		}
+		if e == nil { // nothing was published yet
+			res.Kind = string(manifest.NodeTree)
 			return nil
 		}
 		res.Kind, res.Totals = string(e.Kind), e.Totals
@@ -227,9 +228,25 @@ func (w *Warehouse) Log(ctx context.Context, req LogRequest) (*LogResult, error)
 			}
 			return req.Limit == 0 || len(res.Entries) < req.Limit
 		})
-		return errors.Join(bad, err)
+		if err := errors.Join(bad, err); err != nil || len(res.Entries) > 0 || at == "" {
+			return err
+		}
+		return w.mustBeThere(ctx, h, at)
 	})
 	return res, err
+}
+
+// mustBeThere tells a path that nothing happened to from one that is not there.
+func (w *Warehouse) mustBeThere(ctx context.Context, h *head, at string) error {
+	st, err := w.at(ctx, h.base())
+	if err != nil {
+		return err
+	}
+	e, _, err := st.lookup(ctx, pathComponents(at))
+	if err == nil && e == nil {
+		err = w.notThere(at, st)
+	}
+	return err
 }
 
 // logEntry is a snapshot as log shows it; false where it did not touch a path.

@@ -196,11 +196,11 @@ func (s *session) sameRows(ctx context.Context, first, mine *manifest.Seal, rule
 		opts := audit.Options{Now: s.rec.Now, Memory: s.w.cfg.Memory}
 		fa, err := audit.Fingerprint(ctx, s.w.auditFiles(a), ignore, opts)
 		if err != nil {
-			return outside("read the rows of partition %s", p).because(err)
+			return s.fileError("the first output in "+p, err)
 		}
 		fb, err := audit.Fingerprint(ctx, s.w.auditFiles(b), ignore, opts)
 		if err != nil {
-			return outside("read the rows of partition %s", p).because(err)
+			return s.fileError("this output in "+p, err)
 		}
 		if d := fa.Diff(fb); d != "" {
 			return failf(KindDifferent, "task %q was sealed by attempt %s with other rows in partition %s: %s", s.task, first.Attempt, p, d).

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/wap-cli/wap/manifest"
 )
 
 // showRun is a run's timeline over all generations, with its newest evidence.
@@ -72,10 +74,31 @@ func (w *Warehouse) generationEvents(ctx context.Context, rec *record, g int64) 
 		t := s.seal.Totals
 		out = append(out, RunEvent{s.seal.Time, g, s.ref.Task, s.seal.Attempt, "sealed", fmt.Sprintf("%d files, %d rows", t.Files, t.Rows)})
 	}
-	if g == rec.Generation {
-		for _, e := range rec.Evidence {
-			out = append(out, RunEvent{e.Time, g, "", "", "audited", string(e.Outcome)})
+	if g == rec.Generation && rec.Redo != nil {
+		out = append(out, RunEvent{rec.Redo.Time, g, "", "", "redo", strings.TrimSuffix("by "+rec.Redo.By+": "+rec.Redo.Reason, ": ")})
+	}
+	audits, err := w.auditEvents(ctx, rec, g)
+	return append(out, audits...), err
+}
+
+// auditEvents are the audits whose evidence a generation holds. The record
+// names the newest of each rules alone, and none of an older generation.
+func (w *Warehouse) auditEvents(ctx context.Context, rec *record, g int64) ([]RunEvent, error) {
+	prefix := manifest.RunPrefix(rec.Run.Run) + fmt.Sprintf("g%d/audits/", g)
+	var out []RunEvent
+	for e, err := range w.cfg.Store.List(ctx, prefix) {
+		if err != nil {
+			return nil, outside("list %s", prefix).because(err)
 		}
+		body, _, err := w.cfg.Store.Get(ctx, e.Key)
+		if err != nil {
+			return nil, outside("read %s", e.Key).because(err)
+		}
+		var ev Evidence
+		if err := decode(e.Key, body, &ev); err != nil {
+			return nil, err
+		}
+		out = append(out, RunEvent{ev.Time, g, "", "", "audited", string(ev.Report.Outcome)})
 	}
 	return out, nil
 }

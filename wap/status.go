@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wap-cli/wap/manifest"
@@ -120,7 +121,7 @@ func (w *Warehouse) runStatus(ctx context.Context, rec *record) (*RunStatus, err
 	if err != nil {
 		return s, err
 	}
-	for _, task := range rec.Tasks {
+	for _, task := range byNumber(rec.Tasks) {
 		t := TaskStatus{Task: task}
 		for _, a := range attempts {
 			if a.Task == task {
@@ -136,6 +137,18 @@ func (w *Warehouse) runStatus(ctx context.Context, rec *record) (*RunStatus, err
 		s.Tasks = append(s.Tasks, t)
 	}
 	return s, nil
+}
+
+// byNumber is a list of tasks in the order people expect: 2 before 10.
+func byNumber(tasks []string) []string {
+	return slices.SortedStableFunc(slices.Values(tasks), func(a, b string) int {
+		x, errX := strconv.Atoi(a)
+		y, errY := strconv.Atoi(b)
+		if errX != nil || errY != nil {
+			return strings.Compare(a, b)
+		}
+		return cmp.Compare(x, y)
+	})
 }
 
 // attempts reads a generation's attempt records, oldest first.

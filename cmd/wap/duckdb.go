@@ -39,6 +39,13 @@ func duckdbSelect(w io.Writer, r *wap.FilesResult) error {
 	return err
 }
 
+// createView names what an input's files hold.
+func createView(name string, r *wap.FilesResult) (string, error) {
+	var b strings.Builder
+	err := duckdbSelect(&b, r)
+	return "CREATE VIEW " + sqlName(name) + " AS\n" + strings.TrimSuffix(b.String(), "\n") + ";\n", err
+}
+
 // emptySelect has no rows, and the columns of the tables as far as they are
 // known and flat.
 func emptySelect(r *wap.FilesResult) string {

@@ -64,7 +64,7 @@ func runTask(ctx context.Context, c *call) (result, error) {
 		return nil, err
 	}
 	req.Command, req.Env = c.line.after, c.environ
-	req.Stdin, req.Output = c.stdin, c.stderr
+	req.Stdin, req.Output, req.View = c.stdin, c.stderr, createView
 	r, err := w.RunTask(ctx, req)
 	return c.published(r, reports, err)
 }
