@@ -125,25 +125,35 @@ func (t *textWriter) counts(counts []Count) {
 	}
 }
 
-// samples lists violating rows below the file they stand in.
+// samples lists violating rows below the file they stand in: a line each where
+// values are shown, else as numbers.
 func (t *textWriter) samples(a *Result) {
-	file := ""
-	for i, s := range a.Samples {
-		if i == maxSampleLines {
-			t.line("            and %d more", len(a.Samples)-i)
-			return
-		}
-		if i == 0 || s.File != file {
-			file = s.File
-			t.field("samples", file)
-		}
-		text := fmt.Sprintf("row %d", s.Row)
-		if t.opts.Values {
-			for _, v := range s.Values {
+	shown := a.Samples[:min(len(a.Samples), maxSampleLines)]
+	for i := 0; i < len(shown); {
+		file := shown[i].File
+		t.field("samples", file)
+		rows := []string{}
+		for ; i < len(shown) && shown[i].File == file; i++ {
+			if !t.opts.Values {
+				rows = append(rows, fmt.Sprint(shown[i].Row))
+				continue
+			}
+			text := fmt.Sprintf("row %d", shown[i].Row)
+			for _, v := range shown[i].Values {
 				text += "  " + v.Column + "=" + v.show()
 			}
+			t.line("              %s", clean(text))
 		}
-		t.line("              %s", clean(text))
+		switch len(rows) {
+		case 0:
+		case 1:
+			t.field("", "  row "+rows[0])
+		default:
+			t.field("", "  rows "+strings.Join(rows, ", "))
+		}
+	}
+	if more := len(a.Samples) - len(shown); more > 0 {
+		t.line("            and %d more", more)
 	}
 }
 
