@@ -215,8 +215,9 @@ func TestOddRuns(t *testing.T) {
 	}
 }
 
-// TestPathsThatCannotBe: a table or a partition that lies in another ends with 2,
-// and the run can be given up.
+// TestPathsThatCannotBe: a table or a partition that lies in another is refused
+// before anything is written, and at the publish where the other came first; the
+// run can then be given up.
 func TestPathsThatCannotBe(t *testing.T) {
 	for name, c := range map[string]string{
 		"below a partition":      "orders/dt=1/r=a",
@@ -225,12 +226,21 @@ func TestPathsThatCannotBe(t *testing.T) {
 		"a table inside a table": "orders/items/dt=1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLab(t)
+			l, ctx := newLab(t), context.Background()
+			l.begin(BeginRequest{Run: "r", Scope: []string{c}})
+			_, err := l.stage("r", "", c, orders(1, 4))
+			wantCode(t, err, 0)
 			l.must(step{run: "before", partition: "orders/dt=1", rows: orders(1, 4)})
-			_, err := l.do(l.open(), step{run: "r", partition: c, rows: orders(1, 4)})
+			before := l.keys()
+			_, err = l.open().Begin(ctx, BeginRequest{Run: "late", Scope: []string{c}})
+			wantCode(t, err, 2)
+			if got := l.keys(); got != before {
+				t.Fatalf("a refused run left keys behind:\n%s", got)
+			}
+			_, err = l.publish("r")
 			wantCode(t, err, 2)
 			examine(t, l.store)
-			_, err = l.open().Abort(context.Background(), "r", "")
+			_, err = l.open().Abort(ctx, "r", "")
 			wantCode(t, err, 0)
 		})
 	}
