@@ -9,7 +9,7 @@ import (
 )
 
 // untypedKey is the type of a key that nothing gives another: text.
-const untypedKey = "utf8"
+const untypedKey = "string"
 
 // KeyOrderError says that a partition's keys are not its table's.
 type KeyOrderError struct {

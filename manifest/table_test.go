@@ -15,7 +15,7 @@ func TestMergeTable(t *testing.T) {
 	p.Keys[0].Type = "date32"
 	first, err := MergeTable(nil, p, []Schema{{Columns: []Column{column("int64", "id"), column("int64", "a", "b")}}})
 	want := &Table{
-		Keys:    []TableKey{{Name: "dt", Type: "date32"}, {Name: "region", Type: "utf8"}},
+		Keys:    []TableKey{{Name: "dt", Type: "date32"}, {Name: "region", Type: "string"}},
 		Columns: []TableColumn{{ID: 1, Column: column("int64", "id")}, {ID: 2, Column: column("int64", "a", "b")}},
 		LastID:  2,
 	}

@@ -233,7 +233,7 @@ func (w *Warehouse) open(ctx context.Context, rec *record) error {
 		// gc may have read the pointer before our floor stood in a record; once the
 		// pointer moved, its fence either kept the references or is visible.
 		if err := w.fence(ctx, "begin "+rec.names()); err != nil {
-			return err
+			return unpublished(err)
 		}
 	}
 	h, err := w.head(ctx)

@@ -236,6 +236,17 @@ func (c *candidate) judged(ctx context.Context, st *state, rules *audit.Rules) (
 	return out, nil
 }
 
+// newFiles are what the run itself wrote.
+func (c *candidate) newFiles() []liveFile {
+	var out []liveFile
+	for _, p := range c.partitions {
+		for _, f := range p.files {
+			out = append(out, liveFile{f, p.partition})
+		}
+	}
+	return out
+}
+
 // auditFiles names manifest files for the audit.
 func (w *Warehouse) auditFiles(files []manifest.File) []audit.File {
 	out := make([]audit.File, 0, len(files))

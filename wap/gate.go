@@ -92,6 +92,10 @@ func (w *Warehouse) judge(ctx context.Context, rec *record, req AuditRequest) (*
 		return v, err
 	}
 	if len(v.report.Blocking()) > 0 && v.report.OutsideOnly() {
+		// What is gone for good will not be there later.
+		if err := w.checkStaged(ctx, rec, c.newFiles()); err != nil {
+			return v, err
+		}
 		return v, failf(KindNotEvaluated, "%s could not be judged: %s", rec.names(), firstBlocking(v.report)).
 			hint("retry later; nothing has changed")
 	}

@@ -43,7 +43,22 @@ func outside(format string, args ...any) *Error { return failf(KindOutside, form
 // else that does not decode is exit 9: all of wap's objects are checked before
 // they are written.
 func decode(key string, body []byte, v any) error {
-	err := manifest.Decode(body, v)
+	return decodeFault(key, manifest.Decode(body, v))
+}
+
+// treeFault gives an error of a walk over the tree its kind: nodes are decoded
+// in package manifest.
+func treeFault(err error) error {
+	var own *Error
+	var bad *manifest.FormatError
+	var newer *manifest.NewerFormatError
+	if errors.As(err, &own) || !errors.As(err, &bad) && !errors.As(err, &newer) {
+		return err
+	}
+	return decodeFault("a node below "+manifest.TreePrefix, err)
+}
+
+func decodeFault(key string, err error) error {
 	if err == nil {
 		return nil
 	}

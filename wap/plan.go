@@ -81,7 +81,7 @@ func (p *plan) build(ctx context.Context, h *head) (*proposal, []*written, error
 	}
 	root, nodes, totals, err := manifest.Apply(ctx, st, st.snap.Tree, p.changes(), p.w.cfg.NewID)
 	if err != nil {
-		return nil, nil, p.treeError(err)
+		return nil, nil, p.treeError(treeFault(err))
 	}
 	snap := &manifest.Snapshot{
 		Operation: manifest.OpPublish, Tree: root, Totals: totals, Tags: st.snap.Tags,
@@ -210,26 +210,35 @@ func (p *plan) recheckRecord(ctx context.Context) (*record, error) {
 	return now, nil
 }
 
-// recheckStaged lists what is to become visible: each object must still be what
-// was audited.
+// recheckStaged looks whether what is to become visible is still what was
+// audited.
 func (p *plan) recheckStaged(ctx context.Context) error {
-	want := map[string]manifest.File{}
-	var prefixes []string
+	var files []liveFile
 	for _, m := range p.manifests {
 		if m == nil {
 			continue
 		}
 		for _, f := range m.Files {
-			if f.Run != p.rec.Run.Run {
-				continue // live already
-			}
-			want[f.Key] = f
-			prefixes = append(prefixes, manifest.DataFolder+m.Partition.Table+"/"+manifest.Slug(f.Run)+"/")
+			files = append(files, liveFile{f, m.Partition})
+		}
+	}
+	return p.w.checkStaged(ctx, p.rec, files)
+}
+
+// checkStaged lists the run's own files among some: each object must still be
+// what was sealed. Those of other runs are live already.
+func (w *Warehouse) checkStaged(ctx context.Context, rec *record, files []liveFile) error {
+	want := map[string]manifest.File{}
+	var prefixes []string
+	for _, f := range files {
+		if f.Run == rec.Run.Run {
+			want[f.Key] = f.File
+			prefixes = append(prefixes, manifest.DataFolder+f.Partition.Table+"/"+manifest.Slug(f.Run)+"/")
 		}
 	}
 	slices.Sort(prefixes)
 	for _, prefix := range slices.Compact(prefixes) {
-		for e, err := range p.w.cfg.Store.List(ctx, prefix) {
+		for e, err := range w.cfg.Store.List(ctx, prefix) {
 			if err != nil {
 				return outside("list %s", prefix).because(err)
 			}
@@ -242,8 +251,8 @@ func (p *plan) recheckStaged(ctx context.Context) error {
 		return nil
 	}
 	first := slices.Min(slices.Collect(maps.Keys(want)))
-	return failf(KindConflict, "%s is gone or changed since it was audited", first).
-		hint("wap abort --run %s, then wap redo %s --reason TEXT", quote(p.rec.Run.Run), quote(p.rec.Run.Run))
+	return failf(KindConflict, "%s is gone or changed since it was sealed", first).
+		hint("wap abort --run %s, then wap redo %s --reason TEXT", quote(rec.Run.Run), quote(rec.Run.Run))
 }
 
 // sameObject compares a listed object with the audited file. Lists carry no

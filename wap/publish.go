@@ -66,6 +66,10 @@ func (p *publisher) publish(ctx context.Context) error {
 				return failf(KindConflict, "%s: what its audit is compared with keeps changing", rec.names()).
 					hint("publish again when the other writers are done")
 			}
+			if p.req.Rules == nil {
+				return failf(KindUsage, "%s: what its audit was compared with has changed, and no assertions are named to judge it again", rec.names()).
+					hint("wap publish --run %s --checks FILE", quote(rec.Run.Run))
+			}
 			if err := p.audit(ctx, rec); err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ func (s *state) files(ctx context.Context, at string) ([]liveFile, []FilesTable,
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, treeFault(err)
 	}
 	manifests := make([]*manifest.Manifest, len(leaves))
 	g, gctx := errgroup.WithContext(ctx)

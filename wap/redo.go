@@ -72,7 +72,7 @@ func (w *Warehouse) reopen(ctx context.Context, rec *record, target int64, req R
 	}
 	if rec.State == manifest.StateRejected {
 		if err := w.fence(ctx, strings.TrimSuffix("redo "+rec.names()+": "+req.Reason, ": ")); err != nil {
-			return err
+			return unpublished(err)
 		}
 		now, _, err := w.mustRun(ctx, req.Run)
 		if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/wap-cli/wap/manifest"
 )
 
-// stopGrace is how long a command may take to end after it was told to.
+// stopGrace is how long a command may take to end after it was told to, and how
+// long what it left behind may hold its output open.
 const stopGrace = 10 * time.Second
 
 // Interrupted is the cause of a context that a signal ended.
@@ -141,7 +142,7 @@ func (s *session) perform(ctx context.Context, req RunRequest, res *PublishResul
 		return err
 	}
 	env = slices.Concat(foreign(req.Env), s.w.Environment(s.result()), env, []string{"WAP_OUT=" + out})
-	if err := command(ctx, req, env, res); err != nil {
+	if err := s.w.command(ctx, req, env, res); err != nil {
 		return err
 	}
 	output, err := s.gather(ctx, out)
@@ -200,11 +201,11 @@ func (s *session) gather(ctx context.Context, dir string) (output, error) {
 
 // command runs CMD in a process group of its own, and forwards the signal that
 // ends ctx to the whole group.
-func command(ctx context.Context, req RunRequest, env []string, res *PublishResult) error {
+func (w *Warehouse) command(ctx context.Context, req RunRequest, env []string, res *PublishResult) error {
 	cmd := exec.CommandContext(ctx, req.Command[0], req.Command[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, req.Stdin, req.Output, req.Output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = stopGrace
+	cmd.WaitDelay = w.cfg.StopGrace
 	cmd.Cancel = func() error {
 		sig := syscall.SIGTERM
 		var i Interrupted
@@ -223,6 +224,10 @@ func command(ctx context.Context, req RunRequest, env []string, res *PublishResu
 	if ctx.Err() != nil {
 		return outside("the command was stopped: %v", context.Cause(ctx)).because(errors.Join(err, killGroup(cmd))).
 			hint("nothing was sealed; run the same command again")
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return failf(KindCommandFailed, "command %q ended and left a process running that holds its output open", strings.Join(req.Command, " ")).
+			because(killGroup(cmd)).hint("let the command wait for what it starts, or redirect that elsewhere")
 	}
 	if err != nil {
 		return failf(KindCommandFailed, "command %q failed", strings.Join(req.Command, " ")).because(err).

@@ -225,3 +225,13 @@ func (w *Warehouse) fence(ctx context.Context, why string) error {
 	}
 	return err
 }
+
+// unpublished is the error of a fence whose caller publishes nothing: what is
+// unknown is only whether the fence stands, and a retry makes another.
+func unpublished(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == KindUnknown {
+		return outside("fence: the store did not say whether the pointer moved").because(e.Err)
+	}
+	return err
+}

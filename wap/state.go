@@ -58,7 +58,8 @@ func (s *state) lookup(ctx context.Context, path []string) (*manifest.TreeEntry,
 	if s.snap.Tree == nil {
 		return nil, nil, nil
 	}
-	return manifest.Lookup(ctx, s, s.snap.Tree, path)
+	e, table, err := manifest.Lookup(ctx, s, s.snap.Tree, path)
+	return e, table, treeFault(err)
 }
 
 // manifestRef names the manifest of a partition, or nil.
@@ -81,13 +82,13 @@ func (s *state) manifest(ctx context.Context, path []string) (*manifest.Manifest
 
 // walk calls fn for every partition at or below a path, sorted.
 func (s *state) walk(ctx context.Context, path []string, fn func(manifest.Partition, manifest.TreeEntry) error) error {
-	return manifest.Walk(ctx, s, s.snap.Tree, path, func(at []string, e manifest.TreeEntry, _ *manifest.Table) error {
+	return treeFault(manifest.Walk(ctx, s, s.snap.Tree, path, func(at []string, e manifest.TreeEntry, _ *manifest.Table) error {
 		p, err := manifest.ParsePartition(strings.Join(at, "/"))
 		if err != nil {
 			return failf(KindStoreBroken, "the tree of sequence %d holds a bad path", s.base.Sequence).because(err)
 		}
 		return fn(p, e)
-	})
+	}))
 }
 
 // walkScope calls fn for every partition in a run's scope, sorted within its

@@ -26,6 +26,7 @@ type Config struct {
 	NewID func() string    // a fresh ULID; nil: random
 
 	CommitTimeout time.Duration // of publish and every other swap; 0: 5 minutes
+	StopGrace     time.Duration // of a command that was told to end; 0: 10 seconds
 	Memory        int64         // bytes, for an audit; 0: 512 MiB
 	Parallel      int           // requests in flight and row groups decoded at once; 0: 8 and GOMAXPROCS
 	TrustStore    bool          // Init does not probe what the store does with conditions: it is known
@@ -82,6 +83,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.CommitTimeout == 0 {
 		c.CommitTimeout = 5 * time.Minute
+	}
+	if c.StopGrace == 0 {
+		c.StopGrace = stopGrace
 	}
 	if c.Parallel == 0 {
 		c.Parallel = 8
