@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -78,6 +79,9 @@ func newS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
 	adapt := func(o *s3.Options) {
 		o.DisableLogOutputChecksumValidationSkipped = true
 		o.UsePathStyle = o.UsePathStyle || cfg.PathStyle
+		if cfg.Endpoint != "" {
+			o.BaseEndpoint = &cfg.Endpoint // AWS_ENDPOINT_URL_S3 would come before the configuration
+		}
 		if o.BaseEndpoint != nil {
 			custom = true
 			o.UsePathStyle = true
@@ -135,6 +139,7 @@ func (c S3Config) load(ctx context.Context) (aws.Config, error) {
 	})
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
+		config.WithLogger(logging.Nop{}), // it would write to standard error
 		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) { o.Client = metadataService() }),
 	}
 	if c.Profile != "" {
@@ -154,9 +159,6 @@ func (c S3Config) load(ctx context.Context) (aws.Config, error) {
 	loaded, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("read AWS configuration: %w", err)
-	}
-	if c.Endpoint != "" {
-		loaded.BaseEndpoint = &c.Endpoint
 	}
 	if loaded.Region == "" {
 		loaded.Region = "us-east-1"

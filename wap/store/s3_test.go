@@ -118,3 +118,24 @@ func (endless) ReadAt(p []byte, _ int64) (int, error) {
 	}
 	return len(p), nil
 }
+
+// An endpoint that is given comes before those of the environment.
+func TestS3EndpointGiven(t *testing.T) {
+	setCredentials(t)
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
+		t.Setenv(name, "http://127.0.0.1:1")
+	}
+	var asked atomic.Int32
+	given := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		coded(404, "NoSuchKey")(w, r)
+	}))
+	defer given.Close()
+	s, err := store.Open(t.Context(), "s3://bucket/p", store.Config{S3: store.S3Config{Endpoint: given.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, store.ErrNotFound) || asked.Load() != 1 {
+		t.Errorf("%v, after %d requests", err, asked.Load())
+	}
+}
