@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ func TestServers(t *testing.T) {
 			srv.Setenv(t)
 			t.Run("conformance", func(t *testing.T) { conformance(t, srv) })
 			t.Run("broken upload", func(t *testing.T) { brokenUpload(t, srv) })
+			t.Run("cut upload", func(t *testing.T) { cutUpload(t, srv) })
 			t.Run("wrong", func(t *testing.T) { wrongServer(t, srv) })
 			if kind == s3test.MinIO { // versitygw needs a file system with attributes for it
 				t.Run("versioned", func(t *testing.T) { versioned(t, srv) })
@@ -45,13 +47,7 @@ func brokenUpload(t *testing.T, srv s3test.Server) {
 	if _, err := s.Upload(t.Context(), "big", src, size); !errors.Is(err, errDisk) {
 		t.Fatalf("upload: %v", err)
 	}
-	out, err := srv.Client().ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &srv.Bucket})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out.Uploads) != 0 {
-		t.Fatalf("%d uploads are left", len(out.Uploads))
-	}
+	wantNoParts(t, srv)
 	src = &endless{failAt: size}
 	e, err := s.Upload(t.Context(), "big", src, size)
 	if err != nil {
@@ -59,6 +55,46 @@ func brokenUpload(t *testing.T, srv s3test.Server) {
 	}
 	if head, err := s.Head(t.Context(), "big"); err != nil || head.Version != e.Version || head.Size != size {
 		t.Fatalf("head %+v, %v; upload said %+v", head, err, e)
+	}
+}
+
+// cutUpload: an upload and a read over connections that break go on where they
+// were, and leave no parts.
+func cutUpload(t *testing.T, srv s3test.Server) {
+	const size = 40 << 20
+	cutter := s3test.Cut(t, srv, 6, 6<<20, 1)
+	s, err := store.Open(t.Context(), srv.Root(), store.Config{S3: store.S3Config{Endpoint: cutter.Endpoint}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(src) // never fails
+	e, err := s.Upload(t.Context(), "big", bytes.NewReader(src), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := s.GetRange(t.Context(), "big", 0, size, e.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, src) {
+		t.Fatalf("read %d bytes of %d, the same: %v; %v", len(got), size, bytes.Equal(got, src), err)
+	}
+	if left := cutter.Left(); left > 3 {
+		t.Errorf("only %d connections were cut", 6-left)
+	}
+	wantNoParts(t, srv)
+}
+
+func wantNoParts(t *testing.T, srv s3test.Server) {
+	t.Helper()
+	out, err := srv.Client().ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &srv.Bucket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Uploads) != 0 {
+		t.Fatalf("%d uploads are left", len(out.Uploads))
 	}
 }
 
