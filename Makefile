@@ -1,4 +1,4 @@
-# Targets: build demo demo-failures test check bench fuzz clean
+# Targets: build demo demo-failures test check bench microbench fuzz clean
 
 GO ?= go
 FUZZTIME ?= 30s
@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 PROGRAMS := ./testdata/demo ./testdata/ledger
 PACKAGES := ./... ./testdata $(PROGRAMS)
 
-.PHONY: build demo demo-failures test check bench fuzz clean
+.PHONY: build demo demo-failures test check bench microbench fuzz clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap
@@ -39,7 +39,13 @@ check:
 	$(GO) mod tidy -diff
 	$(GO) test -count=1 ./testdata
 
-bench:
+# The comparison with DuckDB is a module of its own, so that nobody else needs it
+# or a C compiler. BENCHFLAGS='-rows 2000000 -repeat 1' is a quick look.
+bench: build
+	cd testdata/bench && $(GO) build -o ../../bin/bench . && CGO_ENABLED=1 $(GO) build -o ../../bin/duck ./duck
+	bin/bench -wap bin/wap -duck bin/duck -flights ../shared/data/flights-3m.parquet $(BENCHFLAGS)
+
+microbench:
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 # One target a call is all that "go test -fuzz" takes.
