@@ -1,7 +1,6 @@
 package wap
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/wap-cli/wap/audit/scan"
 	"github.com/wap-cli/wap/manifest"
@@ -196,61 +193,6 @@ func (s *session) distinct(files []localFile, staged output) error {
 		at[key] = f.name
 	}
 	return nil
-}
-
-// upload stores local files below the attempt's prefix and describes them. A
-// crash leaves objects that no seal names: gc removes them.
-func (s *session) upload(ctx context.Context, files []localFile) (output, error) {
-	found := make([]manifest.File, len(files))
-	schemas := make([]manifest.Schema, len(files))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.w.cfg.Parallel)
-	for i, f := range files {
-		g.Go(func() (err error) {
-			found[i], schemas[i], err = s.uploadFile(ctx, f)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return output{}, err
-	}
-	parts := make([]manifest.Partition, len(files))
-	for i, f := range files {
-		parts[i] = f.partition
-	}
-	return assemble(parts, found, schemas), nil
-}
-
-// uploadFile reads the footer before it sends anything: a broken file fails at
-// its writer.
-func (s *session) uploadFile(ctx context.Context, f localFile) (manifest.File, manifest.Schema, error) {
-	src, err := newLocalSource(f.path)
-	if err != nil {
-		return manifest.File{}, manifest.Schema{}, outside("read %s", f.name).because(err)
-	}
-	out, schema, err := describe(ctx, src, f.partition.Keys)
-	if err != nil {
-		return out, schema, s.fileError(f.name, err)
-	}
-	file, err := os.Open(f.path)
-	if err != nil {
-		return out, schema, outside("read %s", f.name).because(err)
-	}
-	defer file.Close()
-	sum := newDigest()
-	if _, err := io.Copy(sum, file); err != nil {
-		return out, schema, outside("read %s", f.name).because(err)
-	}
-	hexed := sum.hex()
-	out.SHA256 = &hexed
-	out.Key = s.dataKey(f.partition, path.Base(filepath.ToSlash(f.path)))
-	e, err := s.w.cfg.Store.Upload(ctx, out.Key, file, src.size)
-	if err = acknowledged(e.Version, err); err != nil {
-		return out, schema, outside("upload %s to %s", f.name, out.Key).because(err)
-	}
-	s.own(&out)
-	out.ETag, out.VersionID = e.Version.ETag, e.Version.ID
-	return out, schema, nil
 }
 
 // fileError tells a bad file (exit 3) from a store that could not be read.

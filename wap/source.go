@@ -51,6 +51,11 @@ func newLocalSource(path string) (*localSource, error) {
 	return &localSource{path: path, size: info.Size(), stamp: info}, nil
 }
 
+// is reports whether info is of the file as it was first seen.
+func (s *localSource) is(info os.FileInfo) bool {
+	return os.SameFile(info, s.stamp) && info.Size() == s.size && info.ModTime().Equal(s.stamp.ModTime())
+}
+
 // Path is where the file lies, for plugins that open it themselves.
 func (s *localSource) Path() string { return s.path }
 
@@ -71,7 +76,7 @@ func (s *localSource) ReadRange(ctx context.Context, p []byte, off int64) error 
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(info, s.stamp) || info.Size() != s.size || !info.ModTime().Equal(s.stamp.ModTime()) {
+	if !s.is(info) {
 		return errors.New("the file was replaced while it was read")
 	}
 	_, err = io.ReadFull(io.NewSectionReader(f, off, int64(len(p))), p)

@@ -39,6 +39,9 @@ type Config struct {
 	Notify func(Notice)
 	// Progress is told bytes read by an audit so far and in all. May be nil.
 	Progress func(done, total int64)
+	// Uploading is told bytes sent of a task's files so far and in all. May be nil;
+	// called from one goroutine at a time.
+	Uploading func(done, total int64)
 	// Sending is told when a commit's outcome opens (true) and is known again
 	// (false), so that signals and panics in between do not pass for "nothing
 	// happened". May be nil.

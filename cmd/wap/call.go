@@ -230,6 +230,7 @@ func (c *call) baseConfig() (wap.Config, error) {
 		Plugins:       c.plugins,
 		Notify:        c.page.notice,
 		Progress:      c.meter.judged,
+		Uploading:     c.meter.uploaded,
 		Sending:       c.meter.sending,
 	}, nil
 }

@@ -22,6 +22,7 @@ type meter struct {
 	create, swap, get, list, del, upload, getRange, head atomic.Int64 // requests
 	read, written                                        atomic.Int64 // bytes of bulk data
 	done, total                                          atomic.Int64 // bytes of an audit
+	sent, toSend, sentSince                              atomic.Int64 // bytes of an upload, and when it began in nanoseconds
 	commits                                              atomic.Int64 // sent and not refused
 	open                                                 atomic.Bool  // a commit's outcome is not known
 }
@@ -36,6 +37,13 @@ func (m *meter) commitSent() bool { return m.commits.Load() > 0 }
 func (m *meter) judged(done, total int64) {
 	m.done.Store(done)
 	m.total.Store(total)
+}
+
+// uploaded is told how far the upload of a task's files is, in bytes.
+func (m *meter) uploaded(done, total int64) {
+	m.sentSince.CompareAndSwap(0, time.Now().UnixNano())
+	m.sent.Store(done)
+	m.toSend.Store(total)
 }
 
 // sending is told when a commit's outcome opens and when it is known again.
@@ -187,6 +195,9 @@ func (m *meter) show(p *page, off bool) (stop func()) {
 // moved says how far the call is, or nothing while no bulk data is moved.
 func (m *meter) moved() string {
 	read, written := m.read.Load(), m.written.Load()
+	if sent, all := m.sent.Load(), m.toSend.Load(); sent < all {
+		return upload(sent, all, time.Duration(time.Now().UnixNano()-m.sentSince.Load()))
+	}
 	if done, total := m.done.Load(), m.total.Load(); done < total {
 		return fmt.Sprintf("audited %s of %s", size(done), size(total))
 	}
@@ -194,6 +205,18 @@ func (m *meter) moved() string {
 		return ""
 	}
 	return fmt.Sprintf("read %s, wrote %s", size(read), size(written))
+}
+
+// upload says how far an upload is, how fast it went and how long it will take
+// at this speed.
+func upload(sent, all int64, took time.Duration) string {
+	text := fmt.Sprintf("uploaded %s of %s", size(sent), size(all))
+	if took < time.Second || sent == 0 {
+		return text
+	}
+	speed := float64(sent) / took.Seconds()
+	left := time.Duration(float64(all-sent) / speed * float64(time.Second)).Round(time.Second)
+	return fmt.Sprintf("%s, %s/s, %s left", text, size(int64(speed)), left)
 }
 
 // draw replaces the progress line; an empty text removes it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wap-cli/wap/manifest"
 	"github.com/wap-cli/wap/wap/store"
@@ -91,6 +92,14 @@ func TestMeterCounts(t *testing.T) {
 	if got := m.moved(); got != "read 5 B, wrote 10 B" {
 		t.Errorf("moved: %s", got)
 	}
+	m.uploaded(1<<20, 3<<20)
+	if got := m.moved(); got != "uploaded 1.0 MiB of 3.0 MiB" {
+		t.Errorf("moved: %s", got)
+	}
+	if got := upload(1<<20, 3<<20, 2*time.Second); got != "uploaded 1.0 MiB of 3.0 MiB, 512.0 KiB/s, 4s left" {
+		t.Errorf("upload: %s", got)
+	}
+	m.uploaded(3<<20, 3<<20)
 	m.judged(1<<20, 3<<20)
 	if got := m.moved(); got != "audited 1.0 MiB of 3.0 MiB" {
 		t.Errorf("moved: %s", got)
