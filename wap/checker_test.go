@@ -2,6 +2,7 @@ package wap
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,20 +27,9 @@ func examine(t *testing.T, st store.Store) *world {
 	t.Helper()
 	w := &world{records: map[string]*manifest.Run{}, published: map[string][]int64{}, live: map[string]*manifest.Manifest{}}
 	read(t, st, manifest.PointerKey, &w.pointer)
-	ref := &w.pointer.Snapshot
-	for seq := w.pointer.Sequence; ; seq-- {
-		snap := new(manifest.Snapshot)
-		readRef(t, st, *ref, snap)
-		if snap.Sequence != seq || snap.Warehouse != w.pointer.Warehouse {
-			t.Fatalf("%s has sequence %d, want %d", ref.Key, snap.Sequence, seq)
-		}
-		w.chain = append([]*manifest.Snapshot{snap}, w.chain...)
-		if ref = snap.Parent; ref == nil {
-			break
-		}
-	}
-	if len(w.chain) != int(w.pointer.Sequence)+1 {
-		t.Fatalf("the chain has %d entries at sequence %d", len(w.chain), w.pointer.Sequence)
+	w.chain = readChain(t, st, &w.pointer)
+	for i := 1; i < len(w.chain); i++ {
+		examineStep(t, st, w.chain[i-1], w.chain[i])
 	}
 	for _, s := range w.chain {
 		for _, r := range s.Runs {
@@ -58,6 +48,27 @@ func examine(t *testing.T, st store.Store) *world {
 	w.readTree(t, st, w.chain[len(w.chain)-1].Tree, nil)
 	w.readRecords(t, st)
 	return w
+}
+
+// readChain reads the history that ends in a pointer, by sequence.
+func readChain(t *testing.T, st store.Store, ptr *manifest.Pointer) []*manifest.Snapshot {
+	t.Helper()
+	var chain []*manifest.Snapshot
+	ref := &ptr.Snapshot
+	for seq := ptr.Sequence; ref != nil; seq-- {
+		snap := new(manifest.Snapshot)
+		readRef(t, st, *ref, snap)
+		if snap.Sequence != seq || snap.Warehouse != ptr.Warehouse {
+			t.Fatalf("%s has sequence %d, want %d", ref.Key, snap.Sequence, seq)
+		}
+		chain = append(chain, snap)
+		ref = snap.Parent
+	}
+	if len(chain) != int(ptr.Sequence)+1 {
+		t.Fatalf("the chain has %d entries at sequence %d", len(chain), ptr.Sequence)
+	}
+	slices.Reverse(chain)
+	return chain
 }
 
 func (w *world) readTree(t *testing.T, st store.Store, ref *manifest.Ref, at []string) {

@@ -266,9 +266,11 @@ func (w *Warehouse) reject(ctx context.Context, v *verdict) error {
 		if err != nil {
 			return err
 		}
-		if now.Generation == v.rec.Generation {
-			v.rec = now
+		if now.Generation != v.rec.Generation {
+			// It may have been published, too, before it was begun anew.
+			return v.superseded()
 		}
+		v.rec = now
 	}
 	if v.rec.State == manifest.StatePublished {
 		w.notify(Warning, "the audit fails, but "+v.rec.names()+" was published by other rules", "wap show "+quote(v.rec.Run.Run))
@@ -277,6 +279,11 @@ func (w *Warehouse) reject(ctx context.Context, v *verdict) error {
 	n := len(v.report.Blocking())
 	return failf(KindGateClosed, "the gate is closed: %d of %d assertions failed, first %s", n, len(v.report.Assertions), firstBlocking(v.report)).
 		hint("readers still see what they saw before; fix the data and `wap redo %s --reason TEXT`, or audit the same bytes by other rules", quote(v.rec.Run.Run))
+}
+
+// superseded is the error of a verdict on a generation that is over.
+func (v *verdict) superseded() error {
+	return failf(KindSuperseded, "%s was begun anew while it was judged", v.rec.names())
 }
 
 // moveJudged changes the record that a verdict is about, as long as it still is
@@ -297,7 +304,7 @@ func (w *Warehouse) moveJudged(ctx context.Context, v *verdict, change func(*man
 		}
 		switch {
 		case now == nil || now.Generation != v.rec.Generation:
-			return failf(KindSuperseded, "%s was begun anew while it was judged", v.rec.names())
+			return v.superseded()
 		case now.State == manifest.StatePublished:
 			v.rec = now
 			return nil
