@@ -1,4 +1,4 @@
-# Targets: build demo demo-failures test check bench microbench fuzz clean
+# Targets: build demo demo-failures test check bench bench-upload microbench fuzz clean
 
 GO ?= go
 FUZZTIME ?= 30s
@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 PROGRAMS := ./testdata/demo ./testdata/ledger
 PACKAGES := ./... ./testdata $(PROGRAMS)
 
-.PHONY: build demo demo-failures test check bench microbench fuzz clean
+.PHONY: build demo demo-failures test check bench bench-upload microbench fuzz clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap
@@ -44,6 +44,17 @@ check:
 bench: build
 	cd testdata/bench && $(GO) build -o ../../bin/bench . && CGO_ENABLED=1 $(GO) build -o ../../bin/duck ./duck
 	bin/bench -wap bin/wap -duck bin/duck -flights ../shared/data/flights-3m.parquet $(BENCHFLAGS)
+	$(MAKE) bench-upload
+
+# 4 GiB to a MinIO on this machine, beside "aws s3 cp" (apt-get install awscli):
+# UPLOADFLAGS='-bytes 1073741824 -repeat 1' is a quick look.
+bench-upload: build .tools/minio
+	cd testdata/bench && $(GO) build -o ../../bin/bench-upload ./upload
+	bin/bench-upload -wap bin/wap -minio .tools/minio $(UPLOADFLAGS)
+
+# The tests know which MinIO, and build it.
+.tools/minio:
+	$(GO) test -run TestServers/minio/wrong ./wap/store/storetest/s3test
 
 microbench:
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
