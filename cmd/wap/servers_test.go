@@ -34,6 +34,7 @@ func TestServers(t *testing.T) {
 				srv.KeepVersions(t, versionedBucket)
 				t.Run("versions", func(t *testing.T) { serverScripts(t, srv, dir+"/versions") })
 			}
+			t.Run("permissions", func(t *testing.T) { serverPermissions(t, srv) })
 			t.Run("doctor", func(t *testing.T) { serverDoctor(t, srv, kind) })
 			t.Run("demo", func(t *testing.T) { serverDemo(t, srv) })
 		})

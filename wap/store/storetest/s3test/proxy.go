@@ -42,3 +42,32 @@ func StripConditions(t testing.TB, srv Server) Server {
 	srv.Name += " behind a gateway without conditions"
 	return srv
 }
+
+// Forbid returns a way to the server on which the requests that deny picks are
+// answered as a policy would: 403, AccessDenied.
+func Forbid(t testing.TB, srv Server, deny func(*http.Request) bool) Server {
+	t.Helper()
+	target, err := url.Parse(srv.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host // it is signed
+	}}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !deny(r) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(http.StatusForbidden)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write([]byte("<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>")) // or the client has gone
+		}
+	}))
+	t.Cleanup(front.Close)
+	srv.Endpoint = front.URL
+	srv.Name += " with fewer permissions"
+	return srv
+}
