@@ -17,7 +17,7 @@ func aggregateKinds() []*kind {
 		bind func(*Check, *binding) (assertion, error)) *kind {
 		k := &kind{
 			name: name, columns: eachColumn, scalar: "equals", params: comparison(read),
-			verify: verifyAggregate, bind: bind,
+			verify: verifyAggregate, bind: bind, where: true,
 		}
 		if tolerance {
 			k.params = append(k.params, param{name: "tolerance", read: difference})

@@ -35,6 +35,16 @@ type view struct {
 	first int64 // the batch's first row, in the file
 	rows  int
 	cols  []*scan.Vector // by slot; nil where the slot is not read
+	// places are the rows in the batch where not all of it is shown.
+	places []int32
+}
+
+// place is a row's number in the file.
+func (v *view) place(row int) int64 {
+	if v.places != nil {
+		row = int(v.places[row])
+	}
+	return v.first + int64(row)
 }
 
 // unit is one row group of one file.

@@ -19,7 +19,9 @@ type kind struct {
 	columns columnsRule
 	// rows: it counts violating rows, so that thresholds, samples, on_no_rows
 	// and nulls apply.
-	rows   bool
+	rows bool
+	// where: the rows it sees can be chosen; rows implies it.
+	where  bool
 	params []param
 	// list and scalar name the parameter that a list or a single value stands
 	// for in the short form; "columns" is allowed, empty means no short form.
@@ -52,7 +54,7 @@ type param struct {
 // catalogue lists every assertion of this version, built-ins first.
 func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
-		valueKinds(), textKinds(), aggregateKinds(), pluginKinds())
+		valueKinds(), textKinds(), aggregateKinds(), expressionKinds(), pluginKinds())
 }
 
 // comingNames are catalogue names that this version does not have yet; a file
@@ -61,7 +63,7 @@ func comingNames() []string {
 	return []string{
 		"schema_unchanged", "relationships", "foreign_key", "freshness", "recency", "change", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
-		"mutually_exclusive_ranges", "expression", "satisfies", "expression_is_true", "metric", "sql",
+		"mutually_exclusive_ranges", "metric", "sql",
 		"not_constant", "format", "not_empty_string", "list_length", "distinct_values", "monotonic",
 		"sequential", "avg", "stddev", "median", "quantile", "approx_count_distinct", "min_length",
 		"max_length", "true_rate", "zero_count",

@@ -66,6 +66,7 @@ type Check struct {
 	Redact   []string       `json:"redact,omitempty"`
 	OnNoRows Outcome        `json:"on_no_rows,omitempty"`
 	Nulls    string         `json:"nulls,omitempty"`
+	Where    *condition     `json:"where,omitempty"`
 	Off      bool           `json:"off,omitempty"`
 	Params   map[string]any `json:"params"`
 

@@ -14,7 +14,11 @@ func countKinds() []*kind {
 		{
 			name: "row_count", aliases: []string{"number_of_rows"}, scalar: "equals",
 			params: comparison(count), verify: oneComparison,
+			where: true,
 			bind: func(c *Check, b *binding) (assertion, error) {
+				if c.Where != nil {
+					return &rowTally{check: c}, nil
+				}
 				b.need(needFooters)
 				return &counted{check: c, observe: countRows}, nil
 			},

@@ -265,6 +265,9 @@ func (p *judgement) try(c *Check, b *binding) *trial {
 	b.wants, b.needs, b.spansLive = nil, needNothing, false
 	t := &trial{check: c}
 	assertion, err := c.kind.bind(c, b)
+	if err == nil {
+		assertion, err = b.filter(c, assertion)
+	}
 	t.assertion, t.wants, t.needs, t.spansLive = assertion, slices.Clone(b.wants), b.needs, b.spansLive
 	switch failed := p.unopened(); {
 	case b.needs > needNothing && failed != nil:

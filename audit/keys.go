@@ -44,6 +44,7 @@ type keyCheck struct {
 
 	nullSkips, nullFails, nanFails bool
 	spansLive                      bool
+	where                          *compiled // nil: all rows
 
 	set     keyset
 	failure error
@@ -145,7 +146,7 @@ func (s *keyState) violation(v *view, row int) {
 
 // sample shows the key of a row.
 func (k *keyCheck) sample(v *view, row int, at []int) Sample {
-	out := Sample{File: v.unit.file.key(), Row: v.first + int64(row)}
+	out := Sample{File: v.unit.file.key(), Row: v.place(row)}
 	for i, slot := range k.slots {
 		cell := Value{Column: k.check.Columns[i], Null: at[i] < 0}
 		switch {
@@ -216,7 +217,7 @@ func (k *keyCheck) confirm(ctx context.Context, p *judgement) (surplus, error) {
 	limit := int(max(1024, k.set.budget/128))
 	err := k.set.repeated(limit, func(hashes []uint64) error {
 		g := newGroups(k, hashes)
-		if err := p.rescan(ctx, k.units(p), k.slots, g.add); err != nil {
+		if err := p.rescan(ctx, k.units(p), k.where.with(k.slots), k.where.narrowed(g.add)); err != nil {
 			return err
 		}
 		total.rows += g.surplus
@@ -335,5 +336,8 @@ func (d *distinctCount) finish(ctx context.Context, p *judgement) verdict {
 	out.metrics = []manifest.Metric{metric("count_distinct", strings.Join(d.check.Columns, ","), out.observed)}
 	return out
 }
+
+// only keeps the second pass to the rows of the first.
+func (k *keyCheck) only(where *compiled) { k.where = where }
 
 func (k *keyCheck) limitMemory(bytes int64) { k.set.budget = bytes }

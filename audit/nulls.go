@@ -16,11 +16,11 @@ func nullKinds() []*kind {
 			bind:   bindNotNull,
 		},
 		{
-			name: "null_rate", columns: eachColumn,
+			name: "null_rate", columns: eachColumn, where: true,
 			params: minMax(share), verify: oneComparison, bind: bindNullRate,
 		},
 		{
-			name: "not_all_null", columns: eachColumn, list: "columns", scalar: "columns",
+			name: "not_all_null", columns: eachColumn, where: true, list: "columns", scalar: "columns",
 			bind: bindNotAllNull,
 		},
 	}

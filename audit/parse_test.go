@@ -30,7 +30,7 @@ func TestParseMistakes(t *testing.T) {
 		{"unknown parameter", checks("row_count: {minimum: 1}"), `3:17: unknown parameter of row_count "minimum"`, ""},
 		{"parameter nearby", checks("accepted_range: {column: a, mn: 1}"), `3:33: unknown parameter of accepted_range "mn"`, `"min"`},
 		{"threshold on a comparison", checks("row_count: {min: 1, fail_if: '> 1'}"), `3:25: unknown parameter of row_count "fail_if"`, ""},
-		{"where", checks("row_count: {min: 1, where: 'a > 1'}"), `3:25: "where" is not supported in this version`, ""},
+		{"where", checks("file_count: {min: 1, where: 'a > 1'}"), `3:26: file_count does not take where`, ""},
 		{"two comparisons", checks("row_count: {min: 1, equals: 1}"), "3:25: row_count: equals beside min or max are two comparisons in one", ""},
 		{"no comparison", checks("row_count: {}"), "3:16: row_count: compares with nothing, give min, max or equals", ""},
 		{"min above max", checks("row_count: {min: 2, max: 1}"), "3:25: row_count: min 2 is above max 1", ""},

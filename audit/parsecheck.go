@@ -132,7 +132,7 @@ func (p *parsing) body(c *Check, n *yaml.Node, column string) {
 		}
 		switch {
 		case e.key == "where":
-			p.fail(e.at, "\"where\" is not supported in this version")
+			p.fail(e.at, "%s does not take where", c.Type)
 		case (e.key == "columns" || e.key == "column") && c.kind.columns != noColumns:
 			if column != "" {
 				p.fail(e.at, "%s stands in the list of column %q already", c.Type, column)
@@ -158,6 +158,9 @@ func (k *kind) keys() []string {
 	if len(k.nulls) > 0 {
 		keys = append(keys, "nulls")
 	}
+	if k.takesWhere() {
+		keys = append(keys, "where")
+	}
 	if k.columns != noColumns {
 		keys = append(keys, "column", "columns")
 	}
@@ -169,6 +172,8 @@ func (k *kind) keys() []string {
 	}
 	return keys
 }
+
+func (k *kind) takesWhere() bool { return k.where || k.rows && !k.builtin }
 
 // common reads the keys that assertions share; false when e is none of them or
 // does not apply to this one.
@@ -199,6 +204,10 @@ func (p *parsing) common(c *Check, e entry) bool {
 	case "on_no_rows":
 		if word, ok := p.oneOf(e.value, e.key, "pass", "warn", "fail"); ok {
 			c.OnNoRows = Outcome(word)
+		}
+	case "where":
+		if where, ok := p.condition(e.value, e.key); ok {
+			c.Where = where
 		}
 	case "nulls":
 		if word, ok := p.oneOf(e.value, e.key, c.kind.nulls...); ok {

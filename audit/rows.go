@@ -259,7 +259,7 @@ func (s *rowState) violation(v *view, vec *scan.Vector, row, value int) {
 		cell.Text = cutCell(vectorText(vec, value))
 	}
 	s.samples = append(s.samples, Sample{
-		File: v.unit.file.key(), Row: v.first + int64(row), Values: []Value{cell},
+		File: v.unit.file.key(), Row: v.place(row), Values: []Value{cell},
 	})
 }
 

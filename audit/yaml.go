@@ -37,6 +37,8 @@ type reader struct {
 	file     string
 	vars     Vars
 	problems []*ConfigError
+	// conditions are the expressions read so far.
+	conditions []*condition
 }
 
 // entry is one key of a mapping.

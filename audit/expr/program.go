@@ -127,7 +127,11 @@ func (e *Evaluator) Eval(rows int, vectors []*scan.Vector) *Vec {
 	e.vectors = vectors
 	e.batch.rows = rows
 	clear(e.batch.loaded)
-	return e.eval(e.program.root, &e.batch)
+	v := e.eval(e.program.root, &e.batch)
+	if e.program.root.typ.Kind == Null && v.Bits == nil {
+		clear(v.makeBits())
+	}
+	return v
 }
 
 // out is a node's buffer, emptied.

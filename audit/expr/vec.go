@@ -14,6 +14,10 @@ const (
 	failedMark
 )
 
+// MarkNull is the mark of a row without a value. Marks above it are of rows whose
+// value cannot be computed; [Program.Failure] says why.
+const MarkNull = null
+
 // Vec is a value for each of N rows, in the slice that fits the type.
 type Vec struct {
 	N     int
@@ -78,6 +82,12 @@ func (v *Vec) makeMarks() []uint8 {
 	v.Marks = v.marks
 	return v.Marks
 }
+
+// True reports whether the condition holds in row i: NULL does not.
+func (v *Vec) True(i int) bool { return v.Bits[i] == 1 && (v.Marks == nil || v.Marks[i] == present) }
+
+// Null reports whether row i has no value.
+func (v *Vec) Null(i int) bool { return v.mark(i) == null }
 
 // setMark marks one row.
 func (v *Vec) setMark(i int, mark uint8) {

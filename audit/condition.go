@@ -1,0 +1,162 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wap-cli/wap/audit/expr"
+	"github.com/wap-cli/wap/audit/scan"
+	"go.yaml.in/yaml/v3"
+)
+
+// condition is an expression of a checks file that is true or false, with the
+// place it was written at.
+type condition struct {
+	text string
+	file string
+	node *yaml.Node
+}
+
+// MarshalJSON writes the text alone: where it stands means nothing.
+func (c *condition) MarshalJSON() ([]byte, error) { return json.Marshal(c.text) }
+
+// place is the line and column of a byte of the text. Of a text over several
+// lines it is where the text begins, and a note says which character is meant.
+func (c *condition) place(offset int) (line, column int, note string) {
+	before := c.text[:min(offset, len(c.text))]
+	line, column = c.node.Line, c.node.Column
+	characters := utf8.RuneCountInString(before)
+	switch style := c.node.Style; {
+	case c.node.Value != c.text, style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0, strings.Contains(c.text, "\n"):
+		return line, column, fmt.Sprintf(", at character %d of the expression", characters+1)
+	case style&yaml.SingleQuotedStyle != 0:
+		column += 1 + strings.Count(before, "'") // which stands doubled
+	case style&yaml.DoubleQuotedStyle != 0:
+		column += 1 + strings.Count(before, `"`) + strings.Count(before, `\`)
+	}
+	return line, column + characters, ""
+}
+
+// problem is a mistake in the text as the checks file's.
+func (c *condition) problem(err error) *ConfigError {
+	out := &ConfigError{File: c.file, Message: err.Error(), Line: c.node.Line, Column: c.node.Column}
+	var at *expr.Error
+	if errors.As(err, &at) {
+		var note string
+		out.Line, out.Column, note = c.place(at.Offset)
+		out.Message += note
+	}
+	return out
+}
+
+// condition reads an expression. Its types are checked once the types of all
+// columns that the file declares are known.
+func (r *reader) condition(n *yaml.Node, what string) (*condition, bool) {
+	text, ok := r.fixed(n, what)
+	if !ok {
+		return nil, false
+	}
+	c := &condition{text: text, file: r.file, node: n}
+	columns, err := expr.Columns(text)
+	switch {
+	case err != nil:
+		r.problems = append(r.problems, c.problem(err))
+		return nil, false
+	case len(columns) == 0:
+		r.fail(n, "%s names no column", what)
+		return nil, false
+	}
+	r.conditions = append(r.conditions, c)
+	return c, true
+}
+
+// checkTypes finds what is wrong with the types of conditions as far as the file
+// declares them.
+func (p *parsing) checkTypes() {
+	declared := func(path string) expr.Type {
+		text, ok := p.out.ColumnType(path)
+		if !ok {
+			return expr.Type{}
+		}
+		t, err := scan.ParseType(text)
+		if err != nil { // a nested type, which no value has
+			return expr.Type{}
+		}
+		out, _ := expr.TypeOf(t)
+		return out
+	}
+	for _, c := range p.conditions {
+		if _, err := expr.Condition(c.text, declared, p.out.timezone); err != nil {
+			p.problems = append(p.problems, c.problem(err))
+		}
+	}
+}
+
+// compiled is a condition bound to a partition.
+type compiled struct {
+	*expr.Program
+	condition *condition
+	slots     []int // of its columns
+}
+
+// condition binds an expression to the columns of the files and the keys of the
+// partition.
+func (b *binding) condition(c *condition) (*compiled, error) {
+	columns, err := expr.Columns(c.text)
+	if err != nil {
+		return nil, c.problem(err)
+	}
+	out := &compiled{condition: c}
+	types := map[string]expr.Type{}
+	for _, path := range columns {
+		slot, leaf, err := b.column(path, true)
+		if err != nil {
+			return nil, err
+		}
+		t, ok := expr.TypeOf(leaf.Type)
+		switch {
+		case leaf.MaxRep > 0:
+			return nil, fmt.Errorf("column %s has several values a row and cannot stand in an expression", path)
+		case !ok:
+			return nil, fmt.Errorf("column %s is %s, which cannot stand in an expression", path, leaf.Type)
+		}
+		types[path] = t
+		out.slots = append(out.slots, slot)
+	}
+	out.Program, err = expr.Condition(c.text, func(path string) expr.Type { return types[path] }, b.zone)
+	if err != nil {
+		return nil, c.problem(err)
+	}
+	return out, nil
+}
+
+// vectors are the columns of a batch as the program wants them.
+func (c *compiled) vectors(dst []*scan.Vector, v *view) []*scan.Vector {
+	dst = dst[:0]
+	for _, slot := range c.slots {
+		dst = append(dst, v.cols[slot])
+	}
+	return dst
+}
+
+// firstFailure is why a row's result cannot be computed, or nil.
+func (c *compiled) firstFailure(v *view, marks []uint8) *Failure {
+	if !slices.ContainsFunc(marks, func(m uint8) bool { return m > markNull }) {
+		return nil
+	}
+	for row, m := range marks {
+		if why := c.Failure(m); why != "" {
+			line, column, _ := c.condition.place(0)
+			return &Failure{Cause: CauseData, File: v.unit.file.Key, Message: fmt.Sprintf(
+				"row %d: %s (%s:%d:%d)", v.place(row), why, c.condition.file, line, column)}
+		}
+	}
+	return nil
+}
+
+// markNull is how the evaluator marks NULL; failures are above it.
+const markNull = expr.MarkNull
