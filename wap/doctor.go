@@ -134,8 +134,12 @@ func (p *probe) lifecycle(f store.Facts) {
 	}
 	if n := len(f.Uploads); n > 0 {
 		oldest := slices.MinFunc(f.Uploads, func(a, b store.PendingUpload) int { return a.Started.Compare(b.Started) })
-		p.found("uploads", CheckWarning, "%d unfinished multipart uploads, the oldest of %s since %s: running now, or left by a kill and still paid for",
-			n, oldest.Key, oldest.Started.Format(time.RFC3339))
+		many := "uploads"
+		if n == 1 {
+			many = "upload"
+		}
+		p.found("uploads", CheckWarning, "%d unfinished multipart %s, the oldest of %s since %s: running now, or left by a kill and still paid for",
+			n, many, oldest.Key, oldest.Started.Format(time.RFC3339))
 	}
 }
 

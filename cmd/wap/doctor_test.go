@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
 	"github.com/wap-cli/wap/wap/store"
 	"github.com/wap-cli/wap/wap/store/storetest/s3test"
 )
@@ -79,6 +83,75 @@ func serverDoctor(t *testing.T, srv s3test.Server, kind s3test.Kind) {
 		front := s3test.StripConditions(t, srv)
 		front.Setenv(t)
 		doctorGolden(t, front, "no-conditions")
+	}
+}
+
+// bucketWithTraps keeps versions, and has a rule that removes live objects.
+func bucketWithTraps(t *testing.T, srv s3test.Server) {
+	srv.Bucket = versionedBucket
+	srv.Setenv(t)
+	root := srv.Root()
+	loc, err := store.ParseURL(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := loc.Prefix + "/_wap/data/"
+	client := srv.Client()
+	_, err = client.PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{
+		Bucket: &srv.Bucket,
+		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{
+			{ID: aws.String("tidy"), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: &prefix},
+				Expiration: &types.LifecycleExpiration{Days: aws.Int32(30)}},
+			{ID: aws.String("others"), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: aws.String("logs/")},
+				Expiration: &types.LifecycleExpiration{Days: aws.Int32(1)}},
+			{ID: aws.String("off"), Status: types.ExpirationStatusDisabled, Filter: &types.LifecycleRuleFilter{Prefix: aws.String("")},
+				Expiration: &types.LifecycleExpiration{Days: aws.Int32(1)}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	s := system{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, openStore: store.Open}
+	if code := s.run(t.Context(), []string{"doctor", "-w", root}); code != 0 {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	for _, want := range []string{
+		`(?m)^warning  lifecycle +rule "tidy" on "` + prefix + `" removes live objects`,
+		`(?m)^info     lifecycle +no rule removes the parts`,
+		`(?m)^info     versioning +enabled`,
+		`(?m)^ok       version pins +a version that was replaced can still be read`,
+	} {
+		if !regexp.MustCompile(want).Match(stdout.Bytes()) {
+			t.Errorf("doctor does not say %s:\n%s", want, stdout.String())
+		}
+	}
+	for _, never := range []string{`"others"`, `"off"`} {
+		if strings.Contains(stdout.String(), never) {
+			t.Errorf("doctor names rule %s:\n%s", never, stdout.String())
+		}
+	}
+}
+
+// unfinishedUpload is named. MinIO lists none but those of one whole key.
+func unfinishedUpload(t *testing.T, srv s3test.Server) {
+	srv.Setenv(t)
+	root := srv.Root()
+	loc, err := store.ParseURL(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := loc.Key("_wap/data/big.parquet")
+	if _, err := srv.Client().CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &srv.Bucket, Key: &key}); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	s := system{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, openStore: store.Open}
+	if code := s.run(t.Context(), []string{"doctor", "-w", root}); code != 0 {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	if want := regexp.MustCompile(`(?m)^warning  uploads +1 unfinished multipart upload, .* of _wap/data/big.parquet`); !want.Match(stdout.Bytes()) {
+		t.Errorf("doctor says:\n%s", stdout.String())
 	}
 }
 

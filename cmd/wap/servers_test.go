@@ -32,7 +32,11 @@ func TestServers(t *testing.T) {
 			if kind == s3test.MinIO { // versitygw needs a file system with attributes for it
 				srv.MakeBucket(t, versionedBucket)
 				srv.KeepVersions(t, versionedBucket)
+				t.Run("traps", func(t *testing.T) { bucketWithTraps(t, srv) })
 				t.Run("versions", func(t *testing.T) { serverScripts(t, srv, dir+"/versions") })
+			}
+			if kind == s3test.VersityGW {
+				t.Run("unfinished upload", func(t *testing.T) { unfinishedUpload(t, srv) })
 			}
 			t.Run("permissions", func(t *testing.T) { serverPermissions(t, srv) })
 			t.Run("doctor", func(t *testing.T) { serverDoctor(t, srv, kind) })

@@ -41,13 +41,19 @@ func conformance(t *testing.T, srv s3test.Server) {
 
 // brokenUpload: no parts are left of an upload that failed in its middle.
 func brokenUpload(t *testing.T, srv s3test.Server) {
-	s := srv.Open(t, srv.Root())
+	root := srv.Root()
+	s := srv.Open(t, root)
 	const size = 40 << 20
 	src := &endless{failAt: 30 << 20}
+	abort := beginUpload(t, srv, root+"/begun")
+	if n := pendingUploads(t, srv, root+"/begun"); n != 1 {
+		t.Fatalf("%d uploads are seen where there is one", n)
+	}
+	abort()
 	if _, err := s.Upload(t.Context(), "big", src, size); !errors.Is(err, errDisk) {
 		t.Fatalf("upload: %v", err)
 	}
-	wantNoParts(t, srv)
+	wantNoParts(t, srv, root+"/big")
 	src = &endless{failAt: size}
 	e, err := s.Upload(t.Context(), "big", src, size)
 	if err != nil {
@@ -63,7 +69,8 @@ func brokenUpload(t *testing.T, srv s3test.Server) {
 func cutUpload(t *testing.T, srv s3test.Server) {
 	const size = 40 << 20
 	cutter := s3test.Cut(t, srv, 6, 6<<20, 1)
-	s, err := store.Open(t.Context(), srv.Root(), store.Config{S3: store.S3Config{Endpoint: cutter.Endpoint}})
+	root := srv.Root()
+	s, err := store.Open(t.Context(), root, store.Config{S3: store.S3Config{Endpoint: cutter.Endpoint}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,18 +91,47 @@ func cutUpload(t *testing.T, srv s3test.Server) {
 	if left := cutter.Left(); left > 3 {
 		t.Errorf("only %d connections were cut", 6-left)
 	}
-	wantNoParts(t, srv)
+	wantNoParts(t, srv, root+"/big")
 }
 
-func wantNoParts(t *testing.T, srv s3test.Server) {
+// wantNoParts asks about the very key: MinIO lists the uploads of no other prefix.
+func wantNoParts(t *testing.T, srv s3test.Server, url string) {
 	t.Helper()
-	out, err := srv.Client().ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &srv.Bucket})
+	if n := pendingUploads(t, srv, url); n != 0 {
+		t.Fatalf("%d uploads of %s are left", n, url)
+	}
+}
+
+// beginUpload begins a multipart upload.
+func beginUpload(t *testing.T, srv s3test.Server, url string) (abort func()) {
+	t.Helper()
+	loc, err := store.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Uploads) != 0 {
-		t.Fatalf("%d uploads are left", len(out.Uploads))
+	out, err := srv.Client().CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &loc.Bucket, Key: &loc.Prefix})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return func() {
+		_, err := srv.Client().AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: &loc.Bucket, Key: &loc.Prefix, UploadId: out.UploadId})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func pendingUploads(t *testing.T, srv s3test.Server, url string) int {
+	t.Helper()
+	loc, err := store.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := srv.Client().ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &loc.Bucket, Prefix: &loc.Prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Uploads)
 }
 
 var errDisk = errors.New("disk on fire")
