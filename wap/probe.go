@@ -136,6 +136,9 @@ func (p *probe) conditions(ctx context.Context) error {
 		p.createAgain, p.createRace, p.swaps, p.swapRace, p.pinned, p.deletes,
 	} {
 		if err := check(ctx); err != nil {
+			if errors.Is(err, store.ErrUnsupported) {
+				p.found("conditional writes", CheckBroken, "the store does not take them: %s", err)
+			}
 			if p.broken() != nil {
 				return nil // what is known is enough, and may be the reason
 			}

@@ -3,6 +3,7 @@ package wap
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ type careless struct {
 	*store.Mem
 	create func(n int64) bool // forgets that the n-th create had one
 	swap   bool
+	none   bool // refuses conditions altogether
 	stale  bool // reads show what was there before the last write
 	n      atomic.Int64
 }
@@ -38,6 +40,9 @@ func (c *careless) overwrite(ctx context.Context, key string, body []byte) (stor
 }
 
 func (c *careless) Create(ctx context.Context, key string, body []byte) (store.Version, error) {
+	if c.none {
+		return store.Version{}, fmt.Errorf("%w: NotImplemented", store.ErrUnsupported)
+	}
 	if c.create != nil && c.create(c.n.Add(1)) {
 		return c.overwrite(ctx, key, body)
 	}
@@ -67,6 +72,7 @@ func TestProbeRefuses(t *testing.T) {
 		{"every condition", &careless{create: func(int64) bool { return true }, swap: true}, "create again: If-None-Match is ignored: all creates"},
 		{"every third create", &careless{create: func(n int64) bool { return n%3 == 0 }}, "create again: If-None-Match is ignored: some creates"},
 		{"swaps", &careless{swap: true}, "swap: If-Match is ignored: a replacement of a version that is gone succeeded; and 2 more"},
+		{"no conditions", &careless{none: true}, "conditional writes: the store does not take them: store refused the request: NotImplemented"},
 		{"stale reads", &careless{stale: true}, "read after write: a read right after the write says that there is nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
