@@ -64,10 +64,11 @@ type accumulator interface {
 	value() (v aggregateValue, ok bool)
 }
 
-// aggregateValue is a computed value: a float, bytes, or an exact number of the
-// column's stored units.
+// aggregateValue is a computed value: a float, bytes, an exact number of the
+// column's stored units, or a ratio.
 type aggregateValue struct {
 	exact *big.Int
+	ratio *big.Rat
 	f     float64
 	b     []byte
 	text  string

@@ -54,19 +54,19 @@ type param struct {
 // catalogue lists every assertion of this version, built-ins first.
 func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
-		valueKinds(), textKinds(), aggregateKinds(), expressionKinds(), pluginKinds())
+		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(), orderKinds(), setKinds(), listKinds(),
+		freshnessKinds(), expressionKinds(), pluginKinds())
 }
 
 // comingNames are catalogue names that this version does not have yet; a file
 // that uses one is told so.
 func comingNames() []string {
 	return []string{
-		"schema_unchanged", "relationships", "foreign_key", "freshness", "recency", "change", "groups",
+		"schema_unchanged", "relationships", "foreign_key", "change", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
 		"mutually_exclusive_ranges", "metric", "sql",
-		"not_constant", "format", "not_empty_string", "list_length", "distinct_values", "monotonic",
-		"sequential", "avg", "stddev", "median", "quantile", "approx_count_distinct", "min_length",
-		"max_length", "true_rate", "zero_count",
+
+		"median", "quantile", "approx_count_distinct",
 	}
 }
 

@@ -218,6 +218,11 @@ func TestExpressionMistakes(t *testing.T) {
 		{"row_count: {min: 1, where: n >}", "3:35: expected a value, not the end"},
 		{"row_count: {min: 1, where: '${partition.dt} = s'}", "3:32: where cannot depend on the partition"},
 		{"schema: {columns: [a], where: n > 1}", "3:28: schema does not take where"},
+		{"distinct_values: {column: s, equals: [a], contains: [b]}", "3:47: distinct_values: takes either equals or contains"},
+		{"sequential: {column: n, step: 0}", "3:35: step is 0"},
+		{"freshness: {column: n}", "3:16: freshness needs max_age"},
+		{"avg: {column: n, min: x}", "3:27: min is a number, not \"x\""},
+		{"format: {column: s, format: url}", "3:33: format \"url\" is not one of email, uuid, ipv4, ipv6, date, timestamp, json"},
 		{"expression: {where: n > 1}", "3:17: expression needs expr"},
 		{"expression: |\n      n > 0\n      and n > s", "3:17: a number cannot be compared with a text, at character 11 of the expression"},
 	}
