@@ -50,6 +50,7 @@ func (v *view) place(row int) int64 {
 // unit is one row group of one file.
 type unit struct {
 	file   *openFile
+	index  int // among all units of the partition
 	group  int
 	rows   int64
 	first  int64 // row in the file

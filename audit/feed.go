@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -46,17 +47,57 @@ func (f *feeder) add() {
 	}
 }
 
-// rescan reads some slots of some row groups again, in order.
-func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, fn func(v *view)) error {
-	for _, u := range units {
-		if err := p.rescanUnit(ctx, u, slots, fn); err != nil {
-			return &fileFailure{u.file, err}
-		}
-	}
-	return nil
+// pass is a reading of row groups, each into a state of its own.
+type pass struct {
+	open func(u *unit) state // several may be open at once
+	take func(s state)       // one at a time, in the order of the units
 }
 
-func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, fn func(v *view)) error {
+// rescan reads some slots of some row groups again, several at once.
+func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, again pass) error {
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	type outcome struct {
+		state
+		err error
+	}
+	done := make([]chan outcome, len(units))
+	for i := range done {
+		done[i] = make(chan outcome, 1)
+	}
+	go func() {
+		for i, u := range units {
+			// Held until the state is taken: what is read ahead is bounded.
+			if p.audit.acquire(inner) != nil {
+				close(done[i])
+				return
+			}
+			go func() {
+				s := again.open(u)
+				done[i] <- outcome{s, p.rescanUnit(inner, u, slots, s)}
+			}()
+		}
+	}()
+	var failed error
+	for i, u := range units {
+		r, ok := <-done[i]
+		if !ok {
+			break
+		}
+		p.audit.release()
+		switch {
+		case failed != nil:
+		case r.err != nil:
+			failed = &fileFailure{u.file, r.err}
+			stop()
+		default:
+			again.take(r.state)
+		}
+	}
+	return cmp.Or(failed, ctx.Err())
+}
+
+func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, into state) error {
 	needs := map[int]scan.Need{}
 	for _, slot := range slots {
 		leaf, need := u.file.refs[slot].Column, scan.ReadValues
@@ -71,15 +112,10 @@ func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, fn fun
 		place[leaf] = len(req.Columns)
 		req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: needs[leaf]})
 	}
-	r := &reading{p: p, unit: u, nulls: make([]int64, len(p.slots)), states: []state{callback(fn)}}
+	r := &reading{p: p, unit: u, nulls: make([]int64, len(p.slots)), states: []state{into}}
 	feed := newFeeder(r, place)
 	return u.file.scan.ScanRowGroup(ctx, u.group, req, func(b *scan.Batch) error {
 		feed.batch(b)
 		return nil
 	})
 }
-
-// callback is a state that hands views on.
-type callback func(v *view)
-
-func (c callback) add(v *view) { c(v) }

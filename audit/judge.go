@@ -358,7 +358,10 @@ func (p *judgement) lacking(t *trial, f *openFile) *Failure {
 }
 
 // keeper is an assertion that keeps something for every row.
-type keeper interface{ limitMemory(bytes int64) }
+type keeper interface {
+	// limit says how many bytes that may take, and how many units there are.
+	limit(memory int64, units int)
+}
 
 // shareMemory divides what rows may take among the assertions that keep them.
 func (p *judgement) shareMemory() {
@@ -368,8 +371,9 @@ func (p *judgement) shareMemory() {
 			keepers = append(keepers, k)
 		}
 	}
+	units := len(p.units())
 	for _, k := range keepers {
-		k.limitMemory(p.audit.keyMemory / int64(len(keepers)))
+		k.limit(p.audit.keyMemory/int64(len(keepers)), units)
 	}
 }
 

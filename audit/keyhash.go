@@ -12,11 +12,12 @@ import (
 // keyHasher hashes the key tuples of batches, a column at a time. Equal tuples
 // have equal hashes; the opposite is for the caller to confirm.
 type keyHasher struct {
-	slots  []int
-	hashes []uint64
-	flags  []uint8 // by row
-	column []uint64
-	scraps []byte
+	slots   []int
+	hashes  []uint64
+	flags   []uint8 // by row
+	flagged bool    // some flag is set
+	column  []uint64
+	scraps  []byte
 	// seen keeps the hashes of a dictionary's values while it is current.
 	seen []dictHashes
 }
@@ -32,8 +33,8 @@ const (
 	keyNaN                    // a NaN is in the key
 )
 
-// hash computes, for each row of v, the key's hash and what is in it. Both are
-// valid until the next call.
+// hash computes, for each row of v, the key's hash and what is in it; flags is
+// nil when that is nothing. Both are valid until the next call.
 func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 	if k.seen == nil {
 		k.seen = make([]dictHashes, len(k.slots))
@@ -44,8 +45,12 @@ func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 	k.hashes, k.flags = k.hashes[:v.rows], k.flags[:v.rows]
 	clear(k.hashes)
 	clear(k.flags)
+	k.flagged = false
 	for i, slot := range k.slots {
 		k.add(i, v.cols[slot])
+	}
+	if !k.flagged {
+		return k.hashes, nil
 	}
 	return k.hashes, k.flags
 }
@@ -60,6 +65,7 @@ func (k *keyHasher) add(i int, vec *scan.Vector) {
 		for row, is := range nan {
 			if is {
 				k.flags[row] |= keyNaN
+				k.flagged = true
 			}
 		}
 		return
@@ -68,11 +74,13 @@ func (k *keyHasher) add(i int, vec *scan.Vector) {
 	for row, def := range vec.Def {
 		if def != vec.Column.MaxDef {
 			k.flags[row] |= keyNull
+			k.flagged = true
 			k.hashes[row] = mix(k.hashes[row], nullHash)
 			continue
 		}
 		if nan != nil && nan[next] {
 			k.flags[row] |= keyNaN
+			k.flagged = true
 		}
 		k.hashes[row] = mix(k.hashes[row], values[next])
 		next++
@@ -121,8 +129,18 @@ func (k *keyHasher) hashValues(c *scan.Column, v *scan.Values, n int) (hashes []
 	k.column = k.column[:n]
 	switch classOf(c) {
 	case signed:
+		if v.Int64s != nil {
+			for i, x := range v.Int64s[:n] {
+				k.column[i] = spread(uint64(x))
+			}
+			break
+		}
 		for i := range n {
 			k.column[i] = spread(uint64(c.Int64At(v, i)))
+		}
+	case texts:
+		for i := range n {
+			k.column[i] = xxh3.Hash(v.Bytes.At(i))
 		}
 	case unsigned:
 		for i := range n {
@@ -154,7 +172,7 @@ func (k *keyHasher) bytes(c *scan.Column) uint64 {
 }
 
 // spread is splitmix64's finalizer: a bijection, so that one integer column has
-// no collisions at all.
+// no collisions but those of the bits that a keyset takes away.
 func spread(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,18 +47,22 @@ type keyCheck struct {
 	spansLive                      bool
 	where                          *compiled // nil: all rows
 
-	set     keyset
-	failure error
-	rows    int64 // live ones included
-	tested  int64
-	missing int64 // rows with a NULL, or a NaN where that fails
-	samples []Sample
+	set keyset
+	// unitShift turns a unit's index into its name in the set.
+	unitShift uint
+	failure   error
+	rows      int64 // live ones included
+	tested    int64
+	missing   int64 // rows with a NULL, or a NaN where that fails
+	samples   []Sample
 }
 
 type keyState struct {
 	of      *keyCheck
 	hasher  keyHasher
-	hashes  []uint64
+	unit    int // its name in the set
+	entries []uint64
+	scratch []uint64
 	failure error
 	rows    int64
 	tested  int64
@@ -65,10 +70,10 @@ type keyState struct {
 	samples []Sample
 }
 
-// keyBatch is how many hashes a row group holds back before they go to the set.
-// Hashes of a row group that is read twice, because another column of it is
+// keyBatch is how many entries a row group holds back before they go to the set.
+// Those of a row group that is read twice, because another column of it is
 // broken, go there twice; the second pass sorts that out.
-const keyBatch = 1 << 18
+const keyBatch = 1 << 15
 
 func bindKey(c *Check, b *binding) (*keyCheck, error) {
 	k := &keyCheck{check: c, expected: "every key once"}
@@ -88,19 +93,31 @@ func bindKey(c *Check, b *binding) (*keyCheck, error) {
 }
 
 func (k *keyCheck) open(u *unit) state {
-	return &keyState{of: k, hasher: keyHasher{slots: k.slots}, hashes: make([]uint64, 0, min(u.rows, keyBatch))}
+	n := min(max(u.rows, 0), keyBatch)
+	return &keyState{
+		of: k, hasher: keyHasher{slots: k.slots}, unit: k.nameOf(u),
+		entries: make([]uint64, 0, n), scratch: make([]uint64, n),
+	}
 }
+
+// nameOf is a unit's name in the set.
+func (k *keyCheck) nameOf(u *unit) int { return u.index >> k.unitShift }
 
 func (s *keyState) add(v *view) {
 	hashes, flags := s.hasher.hash(v)
 	s.rows += int64(v.rows)
+	if flags == nil {
+		s.tested += int64(v.rows)
+		for _, h := range hashes {
+			s.keep(h)
+		}
+		return
+	}
 	for row, h := range hashes {
 		switch s.of.role(flags[row]) {
 		case keyTested:
 			s.tested++
-			if s.hashes = append(s.hashes, h); len(s.hashes) == keyBatch {
-				s.flush()
-			}
+			s.keep(h)
 		case keyViolates:
 			// What is live was judged when it was published.
 			if !v.unit.file.live {
@@ -110,11 +127,19 @@ func (s *keyState) add(v *view) {
 	}
 }
 
+func (s *keyState) keep(hash uint64) {
+	if len(s.entries) == cap(s.entries) {
+		s.flush()
+	}
+	s.entries = append(s.entries, s.of.set.entry(hash, s.unit))
+}
+
 func (s *keyState) flush() {
-	if err := s.of.set.add(s.hashes); err != nil && s.failure == nil {
+	s.scratch = slices.Grow(s.scratch[:0], len(s.entries))[:len(s.entries)]
+	if err := s.of.set.add(s.entries, s.scratch); err != nil && s.failure == nil {
 		s.failure = err
 	}
-	s.hashes = s.hashes[:0]
+	s.entries = s.entries[:0]
 }
 
 // keyRole is what a row is to the assertion.
@@ -172,18 +197,6 @@ func (k *keyCheck) merge(st state) {
 	}
 }
 
-// surplus is what the second pass finds.
-type surplus struct {
-	rows, groups, inGroups int64
-	samples                []placed
-}
-
-// placed is a sample with its place among all rows.
-type placed struct {
-	ordinal int64
-	Sample
-}
-
 func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
 	found, err := k.confirm(ctx, p)
 	if err == nil {
@@ -192,10 +205,7 @@ func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
 	if err != nil {
 		return verdict{failure: p.failureOf(err)}
 	}
-	samples := k.samples
-	for _, s := range found.samples {
-		samples = append(samples, s.Sample)
-	}
+	samples := append(k.samples, found.samples...)
 	return verdict{
 		counted: true, violations: found.rows + k.missing, tested: k.tested, rows: k.rows,
 		expected: k.expected, grade: GradeScan,
@@ -205,104 +215,6 @@ func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
 			{"null_rows", k.missing},
 		},
 	}
-}
-
-// confirm reads the key's columns again for the hashes that repeat.
-func (k *keyCheck) confirm(ctx context.Context, p *judgement) (surplus, error) {
-	var total surplus
-	if k.failure != nil {
-		return total, k.failure
-	}
-	// A candidate takes about 128 bytes with its key.
-	limit := int(max(1024, k.set.budget/128))
-	err := k.set.repeated(limit, func(hashes []uint64) error {
-		g := newGroups(k, hashes)
-		if err := p.rescan(ctx, k.units(p), k.where.with(k.slots), k.where.narrowed(g.add)); err != nil {
-			return err
-		}
-		total.rows += g.surplus
-		for _, group := range g.list {
-			if group.count > 1 {
-				total.groups++
-				total.inGroups += group.count
-			}
-		}
-		total.samples = append(total.samples, g.samples...)
-		return nil
-	})
-	slices.SortFunc(total.samples, func(a, b placed) int { return int(a.ordinal - b.ordinal) })
-	return total, err
-}
-
-// units are the row groups that were read, in order.
-func (k *keyCheck) units(p *judgement) []*unit {
-	return slices.DeleteFunc(p.units(), func(u *unit) bool { return u.file.live && !k.spansLive })
-}
-
-// groups gathers the rows of candidate hashes by their keys.
-type groups struct {
-	of      *keyCheck
-	heads   map[uint64]int32 // hash to the first group, -1 while there is none
-	list    []group
-	arena   []byte
-	hasher  keyHasher
-	ordinal int64
-	surplus int64
-	samples []placed
-}
-
-type group struct {
-	start, end int
-	count      int64
-	next       int32 // another key with the same hash, or -1
-}
-
-func newGroups(k *keyCheck, hashes []uint64) *groups {
-	g := &groups{of: k, heads: make(map[uint64]int32, len(hashes)), hasher: keyHasher{slots: k.slots}}
-	for _, h := range hashes {
-		g.heads[h] = -1
-	}
-	return g
-}
-
-func (g *groups) add(v *view) {
-	hashes, flags := g.hasher.hash(v)
-	var at *positions
-	for row, h := range hashes {
-		head, candidate := g.heads[h]
-		if !candidate || g.of.role(flags[row]) != keyTested {
-			continue
-		}
-		if at == nil {
-			at = newPositions(v, g.of.slots)
-		}
-		key := at.of(row)
-		if !g.count(v, h, head, key) {
-			continue
-		}
-		g.surplus++
-		if int64(len(g.samples)) < g.of.check.Samples {
-			g.samples = append(g.samples, placed{g.ordinal + int64(row), g.of.sample(v, row, key)})
-		}
-	}
-	g.ordinal += int64(v.rows)
-}
-
-// count puts a row into its group, and reports whether the group had one.
-func (g *groups) count(v *view, hash uint64, head int32, at []int) bool {
-	start := len(g.arena)
-	g.arena = g.hasher.appendTuple(g.arena, v, at)
-	tuple := g.arena[start:]
-	for i := head; i >= 0; i = g.list[i].next {
-		if have := &g.list[i]; string(g.arena[have.start:have.end]) == string(tuple) {
-			have.count++
-			g.arena = g.arena[:start]
-			return true
-		}
-	}
-	g.list = append(g.list, group{start: start, end: len(g.arena), count: 1, next: head})
-	g.heads[hash] = int32(len(g.list) - 1)
-	return false
 }
 
 // distinctCount is count_distinct: the rows of a key less the surplus ones.
@@ -340,4 +252,10 @@ func (d *distinctCount) finish(ctx context.Context, p *judgement) verdict {
 // only keeps the second pass to the rows of the first.
 func (k *keyCheck) only(where *compiled) { k.where = where }
 
-func (k *keyCheck) limitMemory(bytes int64) { k.set.budget = bytes }
+// limit implements keeper.
+func (k *keyCheck) limit(memory int64, units int) {
+	k.set.budget = memory
+	k.set.unitBits = uint(bits.Len(uint(max(0, units-1))))
+	k.unitShift = k.set.unitBits - min(k.set.unitBits, maxUnitBits)
+	k.set.unitBits -= k.unitShift
+}

@@ -96,19 +96,19 @@ func TestSpill(t *testing.T) {
 	for _, budget := range []int64{1 << 10, 1 << 15, 1 << 30} {
 		k := keyset{budget: budget}
 		for start := 0; start < len(hashes); start += 1000 {
-			if err := k.add(hashes[start : start+1000]); err != nil {
+			if err := k.add(hashes[start:start+1000], make([]uint64, 1000)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if spilled := k.spill != nil; spilled != (budget < 1<<20) {
+		if spilled := k.spill.file != nil; spilled != (budget < 1<<20) {
 			t.Errorf("budget %d: spilled %v", budget, spilled)
 		}
 		got := map[uint64]bool{}
-		err := k.repeated(100, func(found []uint64) error {
-			if len(found) > 100 {
-				t.Errorf("%d at once", len(found))
+		err := k.repeated(100, 3, func(found candidates) error {
+			if len(found.heads) > 100 {
+				t.Errorf("%d at once", len(found.heads))
 			}
-			for _, h := range found {
+			for _, h := range found.heads {
 				if got[h] || want[h] < 2 {
 					t.Errorf("hash %d stands %d times", h, want[h])
 				}
@@ -254,5 +254,27 @@ func TestPartitionsAreJudgedAlone(t *testing.T) {
 	}
 	if fmt.Sprint(got) != "[t/k=1 pass t/k=2 fail]" || r.Rows != 4 || r.Files != 2 || r.Partitions[0].Path != "t/k=1" {
 		t.Errorf("%v, %+v", got, r)
+	}
+}
+
+// The second pass reads the row groups that hold a candidate, and no other.
+func TestSecondPassReadsCandidates(t *testing.T) {
+	bytesOf := func(files ...File) int64 {
+		r := mustRun(t, mustParse(t, checks("unique: x")), Partition{Files: files}, Options{})
+		return r.BytesRead
+	}
+	values := func(from int) (list []any) {
+		for i := range 2000 {
+			list = append(list, (from+i)*7919)
+		}
+		return list
+	}
+	a, b, c := values(0), values(2000), values(4000)
+	once := bytesOf(fileOf(t, "a", longs("x", a...)), fileOf(t, "b", longs("x", b...)), fileOf(t, "c", longs("x", c...)))
+	b[7] = b[1999]
+	twice := bytesOf(fileOf(t, "a", longs("x", a...)), fileOf(t, "b", longs("x", b...)), fileOf(t, "c", longs("x", c...)))
+	// Once for the groups, and once for what is shown of them.
+	if more := twice - once; more <= 0 || more > once {
+		t.Errorf("%d bytes more than %d were read for a key that repeats in one file of three", more, once)
 	}
 }

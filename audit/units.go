@@ -39,7 +39,7 @@ func (p *judgement) units() []*unit {
 			}
 			first := int64(0)
 			for group, rg := range f.scan.Footer().RowGroups {
-				list = append(list, &unit{file: f, group: group, rows: rg.Rows, first: first})
+				list = append(list, &unit{file: f, index: len(list), group: group, rows: rg.Rows, first: first})
 				first += rg.Rows
 			}
 		}
