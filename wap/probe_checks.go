@@ -235,15 +235,20 @@ func (p *probe) swapRace(ctx context.Context) error {
 
 // pinned reads a version that was replaced since: never the new bytes.
 func (p *probe) pinned(ctx context.Context) error {
-	if !p.thorough() {
+	if !p.thorough() || p.broken() != nil {
 		return nil // every read checks what it got
 	}
 	st, key := p.w.cfg.Store, p.key("pin")
-	old, err := st.Create(ctx, key, []byte("pinned"))
+	_, err := settled(ctx, func() error { _, err := st.Create(ctx, key, []byte("pinned")); return err })
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return err
+	}
+	_, old, err := st.Get(ctx, key)
 	if err != nil {
 		return err
 	}
-	if _, err := st.Swap(ctx, key, old, []byte("newer!")); err != nil {
+	_, err = settled(ctx, func() error { _, err := st.Swap(ctx, key, old, []byte("newer!")); return err })
+	if err != nil && !errors.Is(err, store.ErrVersionMismatch) {
 		return err
 	}
 	r, err := st.GetRange(ctx, key, 0, 6, old)
@@ -271,7 +276,7 @@ func (p *probe) pinned(ctx context.Context) error {
 
 // deletes: what was deleted is gone, and an absent key is no error.
 func (p *probe) deletes(ctx context.Context) error {
-	if !p.thorough() {
+	if !p.thorough() || p.broken() != nil {
 		return nil
 	}
 	st, key := p.w.cfg.Store, p.prefix+"again-00"

@@ -18,8 +18,9 @@ import (
 )
 
 // doctorGolden compares what init and doctor say of a server with the golden
-// file of that name, and sees that nothing is left behind.
-func doctorGolden(t *testing.T, srv s3test.Server, name string) {
+// file of that name, save for checks whose outcome is chance, and sees that
+// nothing is left behind.
+func doctorGolden(t *testing.T, srv s3test.Server, name string, chance ...string) {
 	root := srv.Root()
 	var got strings.Builder
 	for _, args := range [][]string{
@@ -44,6 +45,9 @@ func doctorGolden(t *testing.T, srv s3test.Server, name string) {
 		{`(list order +).*`, "${1}…"}, // either is fine
 	} {
 		text = regexp.MustCompile(m.pattern).ReplaceAllString(text, m.with)
+	}
+	for _, check := range chance {
+		text = regexp.MustCompile(`(?m)^(ok|broken) +`+check+`  .*`).ReplaceAllString(text, "…        "+check+"  …")
 	}
 	golden := filepath.Join("../../testdata/doctor", name+".txt")
 	if *update {
@@ -162,5 +166,6 @@ func TestDoctorRefuses(t *testing.T) {
 	}
 	srv := s3test.Start(t, s3test.MinIOPools)
 	srv.Setenv(t)
-	doctorGolden(t, srv, string(s3test.MinIOPools))
+	// Whether If-Match finds a key depends on the pool that the write falls into.
+	doctorGolden(t, srv, string(s3test.MinIOPools), "swap", "swap race")
 }
