@@ -47,6 +47,8 @@ type Config struct {
 	builtins     []*Check // all of them, switched off ones too, in the catalogue's order
 	checks       []*Check // in the order written
 	types        []columnType
+	// defaults are those of the file, filled in everywhere already; nil: none.
+	defaults *defaults
 }
 
 type columnType struct {

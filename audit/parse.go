@@ -254,6 +254,7 @@ func (p *parsing) off(c *Check, at *yaml.Node) {
 // finish gives every check its id and fills in the built-ins.
 func (p *parsing) finish(root *yaml.Node) {
 	p.checkTypes()
+	p.out.defaults = &p.defaults
 	if p.named == 0 && len(p.problems) == 0 {
 		p.failHint(root, noAssertionHint, "holds no assertion")
 	}

@@ -76,6 +76,7 @@ func commands() []*command {
 		redoCommand(),
 		inputsCommand(),
 		checkCommand(),
+		checksCommand(),
 		filesCommand(),
 		fetchCommand(),
 		lsCommand(),
