@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,10 +28,59 @@ type layoutField struct {
 // layouts holds the layouts that one Encode or Decode has met.
 type layouts map[reflect.Type]*layout
 
+// storedLayouts are those of this package's documents, laid out once and only
+// read from then on: laying them out takes longer than most of them take to
+// decode.
+var storedLayouts = sync.OnceValue(func() layouts {
+	ls := layouts{}
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[Warehouse](), reflect.TypeFor[Pointer](), reflect.TypeFor[Snapshot](), reflect.TypeFor[Tree](),
+		reflect.TypeFor[Manifest](), reflect.TypeFor[Run](), reflect.TypeFor[OpenMark](), reflect.TypeFor[Inputs](),
+		reflect.TypeFor[Attempt](), reflect.TypeFor[Seal](),
+	} {
+		ls.addAll(t)
+	}
+	return ls
+})
+
+// addAll lays out a type and all that it consists of. What has no layout is left
+// out: the call that needs it says why.
+func (ls layouts) addAll(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		ls.addAll(t.Elem())
+	case reflect.Struct:
+		if ls[t] != nil || isTime(t) {
+			return
+		}
+		l, err := layOut(t)
+		if err != nil {
+			return
+		}
+		ls[t] = l
+		for _, f := range l.fields {
+			ls.addAll(t.FieldByIndex(f.index).Type)
+		}
+	}
+}
+
 func (ls layouts) of(t reflect.Type) (*layout, error) {
+	if l, ok := storedLayouts()[t]; ok {
+		return l, nil
+	}
 	if l, ok := ls[t]; ok {
 		return l, nil
 	}
+	l, err := layOut(t)
+	if err != nil {
+		return nil, err
+	}
+	ls[t] = l
+	return l, nil
+}
+
+// layOut makes the layout of a struct type.
+func layOut(t reflect.Type) (*layout, error) {
 	l := &layout{byName: map[string]int{}}
 	if err := l.add(t, nil); err != nil {
 		return nil, fmt.Errorf("lay out %s: %w", t, err)
@@ -42,7 +92,6 @@ func (ls layouts) of(t reflect.Type) (*layout, error) {
 		}
 		l.byName[f.name] = i
 	}
-	ls[t] = l
 	return l, nil
 }
 
