@@ -66,7 +66,7 @@ func (d RowDigest) Diff(o RowDigest) string {
 // differ are an error, as is a file that cannot be read: a *scan.Error when the
 // file is at fault.
 func Fingerprint(ctx context.Context, files []File, ignore []string, opts Options) (RowDigest, error) {
-	a := newAudit(opts)
+	a := newAudit(opts, 1)
 	var out RowDigest
 	var sum wideSum
 	for i, f := range files {

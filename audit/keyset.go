@@ -122,12 +122,18 @@ func (p *keyPart) take(dst []uint64) []uint64 {
 	return dst
 }
 
-// shrink cuts every part, and writes out those that stay larger than half.
+// shrink cuts parts, and writes out those that stay larger than half, until half
+// of the budget is free.
 func (k *keyset) shrink() error {
 	var s sorter
-	k.held.Store(0)
 	for i := range k.parts {
+		if k.held.Load() <= k.budget/2 {
+			return nil
+		}
 		p := &k.parts[i]
+		for _, b := range p.blocks {
+			k.held.Add(-int64(cap(b)) * 8)
+		}
 		s.list = p.take(s.list[:0])
 		n := len(s.list)
 		k.cut(&s)

@@ -34,7 +34,7 @@ type audit struct {
 	total int64
 }
 
-func newAudit(opts Options) *audit {
+func newAudit(opts Options, parts int) *audit {
 	if opts.Memory <= 0 {
 		opts.Memory = defaultMemory
 	}
@@ -45,7 +45,7 @@ func newAudit(opts Options) *audit {
 		opts: opts, tokens: make(chan struct{}, opts.Parallel),
 		// Half for keys, of as many partitions as are judged at once; the rest is
 		// for pages and batches.
-		keyMemory:  opts.Memory / 2 / int64(opts.Parallel),
+		keyMemory:  opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
 		pageBudget: min(max(opts.Memory/4, minPageBudget), maxPageBudget),
 	}
 }
@@ -76,7 +76,7 @@ func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*R
 			return nil, fmt.Errorf("run audit: no checks for table %q", parts[i].Table)
 		}
 	}
-	a := newAudit(opts)
+	a := newAudit(opts, len(parts))
 	for i := range parts {
 		for _, f := range slices.Concat(parts[i].Files, parts[i].Live) {
 			a.total += f.Source.Size()

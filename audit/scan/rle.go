@@ -144,8 +144,15 @@ func unpack[T uint8 | uint32](h *hybrid, dst []T) (or T) {
 		or |= dst[i]
 	}
 	if h.width <= 15 {
-		for ; i+8 <= len(dst) && h.bit>>3+16 <= len(h.packed); i += 8 {
-			or |= unpack8(dst[i:i+8:i+8], h.packed[h.bit>>3:], h.width)
+		for ; i+8 <= len(dst); i += 8 {
+			src := h.packed[h.bit>>3:]
+			if len(src) < 16 {
+				// Short runs are common: levels with a NULL here and there.
+				var end [16]byte
+				copy(end[:], src)
+				src = end[:]
+			}
+			or |= unpack8(dst[i:i+8:i+8], src, h.width)
 			h.bit += 8 * h.width
 		}
 	}

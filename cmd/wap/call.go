@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -56,6 +57,14 @@ func (c *call) settleHint() string {
 		}
 	}
 	return settleAgain
+}
+
+// limitHeap has the collector keep the process within memory, an eighth of which
+// is for what is not the heap's. A lower limit that is set already stands.
+func limitHeap(memory int64) {
+	if limit := memory - memory/8; limit < debug.SetMemoryLimit(-1) {
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // execute takes the command line apart and runs the command.
@@ -207,6 +216,7 @@ func (c *call) baseConfig() (wap.Config, error) {
 	if err != nil {
 		return wap.Config{}, err
 	}
+	limitHeap(memory)
 	open := func(ctx context.Context, url string) (store.Store, store.Location, error) {
 		location, err := store.ParseURL(url)
 		if err != nil {
