@@ -38,6 +38,8 @@ func part(args []string) error {
 	return run(args, os.Stdout, os.Stderr)
 }
 
+func (b *bench) wants(d dataset, t task) bool { return b.only.MatchString(d.name + ": " + t.name) }
+
 func processors() int { return runtime.GOMAXPROCS(0) }
 
 // bench is one run of the comparison.
@@ -84,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	for _, d := range sets {
 		for _, t := range d.tasks() {
-			if !b.only.MatchString(d.name + ": " + t.name) {
+			if !b.wants(d, t) {
 				continue
 			}
 			c, err := b.compare(d, t)

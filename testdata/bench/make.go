@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -80,22 +81,22 @@ func (b *bench) datasets() ([]dataset, error) {
 	repeating.key, repeating.more = "substr(md5((i % 20000)::VARCHAR), 1, 27)", ", (i // 20000)::INT AS line"
 	repeating.note = "'note ' || (hash(i) % 1000)"
 	for _, f := range []struct {
-		path string
-		sql  func(path string) []string
+		dataset
+		sql func(path string) []string
 	}{
-		{main.path, func(path string) []string { return []string{copyTo(p.rowsOf(0, b.rows), path)} }},
-		{sorted.path, func(path string) []string { return []string{copyTo(ordered.rowsOf(0, b.rows), path)} }},
-		{dict.path, func(path string) []string { return []string{copyTo(repeating.rowsOf(0, b.rows), path)} }},
-		{small.path, func(path string) []string { return smallFiles(p, b.rows, path) }},
+		{main, func(path string) []string { return []string{copyTo(p.rowsOf(0, b.rows), path)} }},
+		{sorted, func(path string) []string { return []string{copyTo(ordered.rowsOf(0, b.rows), path)} }},
+		{dict, func(path string) []string { return []string{copyTo(repeating.rowsOf(0, b.rows), path)} }},
+		{small, func(path string) []string { return smallFiles(p, b.rows, path) }},
 	} {
-		if err := b.once(f.path, func(path string) error {
+		if err := b.once(f.dataset, func(path string) error {
 			_, err := b.sql(f.sql(path))
 			return err
 		}); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.once(pages.path, func(path string) error { return b.self("write-pages", path, fmt.Sprint(b.rows)) }); err != nil {
+	if err := b.once(pages, func(path string) error { return b.self("write-pages", path, fmt.Sprint(b.rows)) }); err != nil {
 		return nil, err
 	}
 	all := []dataset{main, sorted, dict, pages, small}
@@ -105,9 +106,13 @@ func (b *bench) datasets() ([]dataset, error) {
 	return all, nil
 }
 
-// once makes a file or folder unless it is there. What is made appears under its
-// name when it is complete.
-func (b *bench) once(path string, write func(path string) error) error {
+// once makes a data set unless it is there, or nobody asks for it. What is made
+// appears under its name when it is complete.
+func (b *bench) once(d dataset, write func(path string) error) error {
+	path := d.path
+	if !slices.ContainsFunc(d.tasks(), func(t task) bool { return b.wants(d, t) }) {
+		return nil
+	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

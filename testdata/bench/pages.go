@@ -34,7 +34,11 @@ func writePages(path string, rows int64) (err error) {
 	w := file.NewParquetWriter(out, root, file.WithWriterProps(parquet.NewWriterProperties(
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDataPageSize(1<<20), parquet.WithStats(true))))
 	for from := int64(0); from < rows; from += groupRows {
-		g := pageGroup{w: w.AppendRowGroup(), from: from, rows: int(min(groupRows, rows-from)), all: rows}
+		rg, err := w.AppendRowGroupChecked()
+		if err != nil {
+			return fmt.Errorf("begin row group: %w", err)
+		}
+		g := pageGroup{w: rg, from: from, rows: int(min(groupRows, rows-from)), all: rows}
 		if err := g.write(); err != nil {
 			return err
 		}
