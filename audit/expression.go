@@ -66,6 +66,10 @@ func (s *expressionState) add(v *view) {
 	if f := s.of.expr.firstFailure(v, truth.Marks); f != nil && s.failure == nil {
 		s.failure = f
 	}
+	s.tested += int64(v.rows)
+	if truth.AllTrue(v.rows) {
+		return
+	}
 	var at *positions
 	for row := range v.rows {
 		if truth.True(row) {
@@ -84,7 +88,6 @@ func (s *expressionState) add(v *view) {
 			s.samples = append(s.samples, s.of.sample(v, row, at.of(row)))
 		}
 	}
-	s.tested += int64(v.rows)
 }
 
 // sample shows the values of the expression's columns.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"math/big"
 
 	"github.com/wap-cli/wap/audit/scan"
@@ -85,6 +86,11 @@ func (v *Vec) makeMarks() []uint8 {
 
 // True reports whether the condition holds in row i: NULL does not.
 func (v *Vec) True(i int) bool { return v.Bits[i] == 1 && (v.Marks == nil || v.Marks[i] == present) }
+
+// AllTrue reports whether the condition holds in each of n rows.
+func (v *Vec) AllTrue(n int) bool {
+	return v.Marks == nil && bytes.IndexByte(v.Bits[:n], 0) < 0
+}
 
 // Null reports whether row i has no value.
 func (v *Vec) Null(i int) bool { return v.mark(i) == null }
