@@ -162,6 +162,11 @@ func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 		}
 		return
 	}
+	if bad == nil && s.ref.NonNull == vec.Column.MaxDef && int64(len(s.samples)) >= s.of.check.Samples {
+		// Which rows are NULL is of no interest any more, how many are is known.
+		s.nulls(v.rows, v.rows-vec.Present)
+		return
+	}
 	next := 0
 	for row, def := range vec.Def {
 		null := def < s.ref.NonNull
@@ -181,6 +186,17 @@ func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 				s.violation(v, vec, row, value)
 			}
 		}
+	}
+}
+
+// nulls counts rows, some of them NULL, without looking at them.
+func (s *rowState) nulls(rows, null int) {
+	s.tested += int64(rows)
+	switch {
+	case s.of.failNull:
+		s.bad += int64(null)
+	case !s.of.takeNull:
+		s.tested -= int64(null)
 	}
 }
 
