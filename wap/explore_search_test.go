@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	exploreN    = flag.Int("explore.n", 0, "number of random schedules; 0: few")
-	exploreSeed = flag.Uint64("explore.seed", 1, "seed of the random schedules")
+	exploreN     = flag.Int("explore.n", 0, "number of random schedules; 0: few")
+	exploreSeed  = flag.Uint64("explore.seed", 1, "seed of the random schedules")
+	exploreWhole = flag.Bool("explore.all", false, "explore every scenario to its end, however long it takes")
 )
 
 // scenario is what is explored.
@@ -35,8 +36,12 @@ type scenario struct {
 	kit *kit
 }
 
-// maxSteps is far beyond any execution that comes to an end.
-const maxSteps = 2000
+// maxSteps is far beyond any execution that comes to an end; fewExecutions is
+// where a scenario is cut off unless -explore.all is given.
+const (
+	maxSteps      = 2000
+	fewExecutions = 700
+)
 
 // crossing is a state that was met: its choices and what they lead to.
 type crossing struct {
@@ -81,11 +86,18 @@ func explore(t *testing.T, sc scenario) {
 	sc.kit = newKit(t, &sc)
 	sc.actors = sc.build(sc.kit)
 	s := &search{sc: &sc, crossings: map[uint64]*crossing{}}
+	cut := false
 	synctest.Test(t, func(t *testing.T) {
-		for more := true; more; more = s.advance() {
+		for more := true; more && !cut; more = s.advance() {
 			s.execute(t)
+			cut = s.executions >= fewExecutions && !*exploreWhole
 		}
 	})
+	if cut {
+		t.Logf("%s: cut off after %d executions, %d states and %d ends; -explore.all goes to the end",
+			t.Name(), s.executions, len(s.crossings), s.ends)
+		return
+	}
 	t.Logf("%s: %s interleavings through %d states to %d ends, in %d executions",
 		sc.name, count(s.crossings, s.root), len(s.crossings), s.ends, s.executions)
 }
