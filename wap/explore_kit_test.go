@@ -169,10 +169,3 @@ func (k *kit) publish(run string) {
 		k.t.Fatal(err)
 	}
 }
-
-func (k *kit) redo(run string) {
-	k.t.Helper()
-	if _, err := k.lab.open().Redo(context.Background(), RedoRequest{Run: run, Reason: "fix"}); err != nil {
-		k.t.Fatal(err)
-	}
-}
