@@ -16,7 +16,8 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.auditor("b", "r", k.lax)}
 			},
-			crashes: 1, faults: 1, kinds: later(),
+			preemptions: 3,
+			crashes:     1, faults: 1, kinds: later(),
 		},
 		{
 			name:    "seal × audit+publish",
@@ -24,7 +25,7 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.gatekeeper("b", "r")}
 			},
-			crashes: 1,
+			preemptions: 3,
 		},
 		{
 			name:    "seal × audit+publish × audit+publish",
@@ -32,6 +33,7 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.gatekeeper("b", "r"), k.gatekeeper("c", "r")}
 			},
+			preemptions: 3,
 		},
 		{
 			name:    "one task sealed twice × audit+publish",
@@ -39,6 +41,7 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.sealer("b", "r", "", "other"), k.gatekeeper("c", "r")}
 			},
+			preemptions: 3,
 		},
 		{
 			name:    "two last sealers",
@@ -46,7 +49,8 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.finisher("a", "r", "0", "five"), k.finisher("b", "r", "1", "more")}
 			},
-			crashes: 1,
+			preemptions: 3,
+			crashes:     1,
 		},
 		{
 			name:    "closing back to open × seal × two freezers",
@@ -54,6 +58,7 @@ func freezing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "1", "more"), k.auditor("b", "r", k.lax), k.auditor("c", "r", k.lax)}
 			},
+			preemptions: 3,
 		},
 	}
 }
@@ -87,12 +92,14 @@ func beginning() []scenario {
 				req := BeginRequest{Run: "r", Scope: []string{"sums/*"}, Inputs: []manifest.InputSource{{Source: "orders"}}}
 				return []actor{k.beginner("a", req), k.beginner("b", req), k.publisher("c", "s", nil)}
 			},
+			preemptions: 3,
 		},
 		{
 			name: "whole step twice",
 			build: func(k *kit) []actor {
 				return []actor{k.stepper("a", "r", "five", ""), k.stepper("b", "r", "five", "")}
 			},
+			preemptions: 4,
 		},
 		{
 			name: "init × init", without: true,

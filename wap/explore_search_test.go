@@ -2,6 +2,7 @@ package wap
 
 import (
 	"flag"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +15,7 @@ import (
 var (
 	exploreN     = flag.Int("explore.n", 0, "number of random schedules; 0: few")
 	exploreSeed  = flag.Uint64("explore.seed", 1, "seed of the random schedules")
-	exploreWhole = flag.Bool("explore.all", false, "explore every scenario to its end, however long it takes")
+	exploreToEnd = flag.Bool("explore.all", false, "explore every scenario to its end, however long it takes")
 )
 
 // scenario is what is explored.
@@ -30,6 +31,10 @@ type scenario struct {
 	kinds   []faultstore.Kind
 	faulty  string
 	crashes int
+	// preemptions is how often a client that could go on has to wait for another
+	// one; 0: any number of times. Where clients undo each other's steps and try
+	// again, there would be no end without it.
+	preemptions int
 	// check adds to what holds in every scenario, at the end of an execution.
 	check func(t *testing.T, ex *execution, w *world)
 
@@ -37,10 +42,12 @@ type scenario struct {
 }
 
 // maxSteps is far beyond any execution that comes to an end; fewExecutions is
-// where a scenario is cut off unless -explore.all is given.
+// where a scenario is cut off unless -explore.all is given, and maxExecutions
+// what it may cost then.
 const (
 	maxSteps      = 2000
 	fewExecutions = 700
+	maxExecutions = 100_000
 )
 
 // crossing is a state that was met: its choices and what they lead to.
@@ -68,6 +75,7 @@ func (c *crossing) todo() int { return slices.Index(c.next, 0) }
 type search struct {
 	sc         *scenario
 	crossings  map[uint64]*crossing
+	contest    *contest
 	path       []visit
 	root       uint64
 	executions int
@@ -85,12 +93,21 @@ func explore(t *testing.T, sc scenario) {
 	t.Helper()
 	sc.kit = newKit(t, &sc)
 	sc.actors = sc.build(sc.kit)
-	s := &search{sc: &sc, crossings: map[uint64]*crossing{}}
+	s := &search{sc: &sc, crossings: map[uint64]*crossing{}, contest: newContest()}
 	cut := false
 	synctest.Test(t, func(t *testing.T) {
-		for more := true; more && !cut; more = s.advance() {
+		for more := true; more; more = len(s.path) == 0 && len(s.crossings) == 0 || s.advance() {
 			s.execute(t)
-			cut = s.executions >= fewExecutions && !*exploreWhole
+			if s.contest.grew { // what was explored so far skipped choices
+				s.contest.grew, s.path, s.ends = false, nil, 0
+				clear(s.crossings)
+			}
+			if s.executions >= maxExecutions {
+				t.Fatalf("more than %d executions: %d states so far, %d ends", maxExecutions, len(s.crossings), s.ends)
+			}
+			if cut = s.executions >= fewExecutions && !*exploreToEnd; cut {
+				break
+			}
 		}
 	})
 	if cut {
@@ -98,17 +115,24 @@ func explore(t *testing.T, sc scenario) {
 			t.Name(), s.executions, len(s.crossings), s.ends)
 		return
 	}
-	t.Logf("%s: %s interleavings through %d states to %d ends, in %d executions",
-		sc.name, count(s.crossings, s.root), len(s.crossings), s.ends, s.executions)
+	bound := ""
+	if sc.preemptions > 0 {
+		bound = fmt.Sprintf(" with at most %d preemptions", sc.preemptions)
+	}
+	t.Logf("%s: %s interleavings%s through %d states to %d ends, in %d executions",
+		t.Name(), count(s.crossings, s.root), bound, len(s.crossings), s.ends, s.executions)
 }
 
 // execute runs along the path, and from there on into states not met before.
 func (s *search) execute(t *testing.T) {
 	s.executions++
-	ex := newExecution(s.sc)
+	ex := newExecution(s.sc, s.contest)
 	defer tell(t, ex)()
 	defer ex.end()
 	for i := 0; ; i++ {
+		if s.contest.grew {
+			return
+		}
 		state, actions := ex.state(), ex.actions()
 		if i > maxSteps {
 			t.Fatalf("no end after %d steps", i)
@@ -160,7 +184,7 @@ func (s *search) arrive(from visit, state uint64, alone bool) {
 func (s *search) infer(from visit, c *crossing) {
 	before := s.crossings[from.state]
 	a := before.actions[from.taken]
-	if !before.alone[from.taken] {
+	if !before.alone[from.taken] || s.sc.preemptions > 0 { // the order would be part of the state
 		return
 	}
 	for i, b := range before.actions {
@@ -220,7 +244,7 @@ func tell(t *testing.T, ex *execution) func() {
 // wander runs one execution of random choices. Things go wrong rarely: an
 // execution in which everybody dies at once shows little.
 func wander(t *testing.T, sc *scenario, rng *rand.Rand) {
-	ex := newExecution(sc)
+	ex := newExecution(sc, nil)
 	defer tell(t, ex)()
 	defer ex.end()
 	for i := 0; ; i++ {

@@ -32,7 +32,13 @@ import (
 //     same for ever, so that the operation may as well act at once. Listing
 //     seals is a choice always.
 //
-// Every answer about a shared key, choice or not, goes into what is known of
+// Of these keys a scenario's clients contest some, and others not: what one
+// client alone touches, or what all only read, commutes again. Which ones are
+// contested is found by exploring: an exploration that meets a key it took for
+// uncontested, and that no longer is, begins anew with what it learnt
+// (contest). The last one has then shown that its assumption was right.
+//
+// Every answer about a contested key, choice or not, goes into what is known of
 // the client that got it: two executions in which the shared objects are equal
 // and each client was given the same answers go on in the same ways
 // (explore_search_test.go leans on that).
@@ -58,9 +64,57 @@ func sealFolder(key string) bool {
 	return strings.HasPrefix(key, manifest.RunsPrefix) && strings.HasSuffix(key, "/tasks/")
 }
 
+// contest is what is known about who touches which shared key.
+type contest struct {
+	touching map[string]map[int]bool // key → client → whether it writes
+	open     map[string]bool         // contested keys
+	grew     bool                    // since it was last looked at
+}
+
+func newContest() *contest {
+	return &contest{touching: map[string]map[int]bool{}, open: map[string]bool{}}
+}
+
+// note says that a client is about to touch a key. Listings touch the folder of
+// what they list, and so does whoever creates something there. A client whose
+// writes may land later contests with itself.
+func (c *contest) note(client int, op faultstore.Op, astray bool) {
+	key := op.Key
+	if i := strings.Index(key, "/tasks/"); i >= 0 && (op.Verb == faultstore.Create || op.Verb == faultstore.List) {
+		c.touch(client, key[:i+len("/tasks/")], op, astray)
+	}
+	c.touch(client, key, op, astray)
+}
+
+func (c *contest) touch(client int, key string, op faultstore.Op, astray bool) {
+	by := c.touching[key]
+	if by == nil {
+		by = map[int]bool{}
+		c.touching[key] = by
+	}
+	by[client] = by[client] || writes(op.Verb)
+	writers := 0
+	for _, w := range by {
+		if w {
+			writers++
+		}
+	}
+	if contested := writers > 0 && (len(by) > 1 || astray && by[client]); contested && !c.open[key] {
+		c.open[key], c.grew = true, true
+	}
+}
+
+// contested reports whether what is answered about a key depends on what other
+// clients do. The other answers follow from a client's own past, and some of
+// them may be left out by chance: when one of its requests fails, those that it
+// has not sent yet are cancelled.
+func (ex *execution) contested(key string) bool { return ex.contest == nil || ex.contest.open[key] }
+
 // meets reports whether an operation must be a choice. The caller holds ex.lock.
 func (ex *execution) meets(op faultstore.Op) bool {
 	switch {
+	case !ex.contested(op.Key):
+		return false
 	case op.Verb == faultstore.Create && mutable(op.Key), once(op.Key):
 		_, err := ex.mem.Head(context.Background(), op.Key)
 		return err != nil
@@ -144,6 +198,9 @@ func (ex *execution) state() uint64 {
 		sum += mix(hashOf(key, "holds"), c)
 	}
 	sum = mix(sum, uint64(ex.faults)<<32|uint64(ex.crashes))
+	if ex.sc.preemptions > 0 {
+		sum = mix(sum, uint64(ex.preemptions)<<32|uint64(ex.current))
+	}
 	for _, p := range ex.players {
 		switch {
 		case p.dead:

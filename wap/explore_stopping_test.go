@@ -22,6 +22,7 @@ func stopping() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.publisher("a", "r", nil), k.publisher("b", "r", nil), k.aborter("c", "r")}
 			},
+			preemptions: 3,
 		},
 		{
 			name:    "publisher × strict auditor",
@@ -45,6 +46,7 @@ func stopping() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.publisher("a", "r", nil), k.auditor("b", "r", k.strict), k.auditor("c", "r", k.strict)}
 			},
+			preemptions: 3,
 		},
 		{
 			name:    "abort × abort",
@@ -69,6 +71,7 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.publisher("a", "r", nil), k.auditor("b", "r", k.strict), k.redoer("c", second)}
 			},
+			preemptions: 3,
 		},
 		{
 			name:    "redo × run on the same partition",
@@ -76,7 +79,8 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.anew("a", "r", "more"), k.publisher("b", "s", nil)}
 			},
-			crashes: 1,
+			preemptions: 4,
+			crashes:     1,
 		},
 		{
 			name:    "redo × zombie seal of the older generation",
@@ -84,7 +88,8 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.givenUp("b", "r", "more")}
 			},
-			faults: 1, kinds: later(), faulty: "a",
+			preemptions: 4,
+			faults:      1, kinds: later(), faulty: "a",
 		},
 		{
 			name:    "redo × late publisher of the older generation",
@@ -92,7 +97,8 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.publisher("a", "r", nil), k.givenUp("b", "r", "more")}
 			},
-			faults: 1, kinds: later(), faulty: "a",
+			preemptions: 4,
+			faults:      1, kinds: later(), faulty: "a",
 		},
 		{
 			name:    "redo × redo",
@@ -113,7 +119,8 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.redoer("a", second), k.anew("b", "r", "more")}
 			},
-			crashes: 1,
+			preemptions: 4,
+			crashes:     1,
 			check: func(t *testing.T, _ *execution, w *world) {
 				if g := w.records["r"].Generation; g > 2 {
 					t.Fatalf("generation %d was opened", g)

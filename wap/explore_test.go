@@ -79,7 +79,10 @@ type execution struct {
 	players []*player
 	lock    sync.Mutex
 
+	contest         *contest          // nil: everything shared is a choice
 	faults, crashes int               // left
+	current         int               // whose turn it was
+	preemptions     int               // left, where they are bounded
 	contents        map[string]uint64 // of shared objects
 	bodies          map[string][]byte // of pointer and records
 	touched         []string          // shared objects written in the step just taken
@@ -89,10 +92,10 @@ type execution struct {
 
 // newExecution starts a scenario's clients on a fresh copy of its prepared
 // store. It must be called inside a synctest bubble.
-func newExecution(sc *scenario) *execution {
+func newExecution(sc *scenario, c *contest) *execution {
 	ex := &execution{
-		sc: sc, mem: sc.kit.restore(), contents: map[string]uint64{}, bodies: map[string][]byte{},
-		faults: sc.faults, crashes: sc.crashes,
+		sc: sc, contest: c, mem: sc.kit.restore(), contents: map[string]uint64{}, bodies: map[string][]byte{},
+		faults: sc.faults, crashes: sc.crashes, preemptions: sc.preemptions,
 	}
 	for _, o := range sc.kit.objects {
 		if shared(o.key) {
@@ -141,6 +144,9 @@ func (p *player) choose(_ context.Context, op faultstore.Op) faultstore.Kind {
 		p.ex.lock.Unlock()
 		return faultstore.FailBefore
 	}
+	if c := p.ex.contest; c != nil && shared(op.Key) && !isMark(op.Key) {
+		c.note(p.number, op, p.ex.mayStray(p.name))
+	}
 	if !p.ex.meets(op) {
 		p.ex.lock.Unlock()
 		return faultstore.NoFault
@@ -163,7 +169,9 @@ func (p *player) hear(_ context.Context, op faultstore.Op) error {
 	if p.dead {
 		return nil
 	}
-	p.since += heard
+	if p.ex.contested(op.Key) {
+		p.since += heard
+	}
 	if writes(op.Verb) {
 		p.ex.touched = append(p.ex.touched, op.Key)
 	}
@@ -248,7 +256,7 @@ type action struct {
 func (ex *execution) actions() []action {
 	var out []action
 	for i, p := range ex.players {
-		if !p.dead {
+		if !p.dead && ex.mayGo(i) {
 			for n, s := range p.asked {
 				out = append(out, ex.outcomes(action{player: i, stop: n}, s.op)...)
 			}
@@ -263,12 +271,22 @@ func (ex *execution) actions() []action {
 	return out
 }
 
+// mayGo reports whether it can be a client's turn now.
+func (ex *execution) mayGo(player int) bool {
+	return ex.sc.preemptions == 0 || ex.preemptions > 0 || player == ex.current || !ex.interrupts(player)
+}
+
+// interrupts reports whether another client could go on.
+func (ex *execution) interrupts(player int) bool {
+	return player != ex.current && len(ex.players[ex.current].asked) > 0
+}
+
 // outcomes are what may become of one operation.
 func (ex *execution) outcomes(a action, op faultstore.Op) []action {
 	name := ex.players[a.player].name
 	a.verb, a.key, a.text = op.Verb, op.Key, name+": "+opText(op)
 	out := []action{a}
-	if ex.faults == 0 || !writes(op.Verb) || ex.sc.faulty != "" && ex.sc.faulty != name {
+	if ex.faults == 0 || !writes(op.Verb) || !ex.mayStray(name) {
 		return out
 	}
 	for _, kind := range ex.sc.kinds {
@@ -277,6 +295,11 @@ func (ex *execution) outcomes(a action, op faultstore.Op) []action {
 		out = append(out, b)
 	}
 	return out
+}
+
+// mayStray reports whether a client's writes may go wrong.
+func (ex *execution) mayStray(client string) bool {
+	return ex.sc.faults > 0 && (ex.sc.faulty == "" || ex.sc.faulty == client)
 }
 
 func opText(op faultstore.Op) string {
@@ -297,6 +320,10 @@ func (ex *execution) take(a action) {
 		p.zombies = slices.Delete(p.zombies, a.land-1, a.land)
 		ex.touched = append(ex.touched, landed.Op.Key)
 	default:
+		if ex.sc.preemptions > 0 && ex.interrupts(a.player) {
+			ex.preemptions--
+		}
+		ex.current = a.player
 		s := p.asked[a.stop]
 		p.asked = slices.Delete(p.asked, a.stop, a.stop+1)
 		if a.fault != faultstore.NoFault {
