@@ -77,5 +77,16 @@
 // generations added: a fix and re-run must not add its rows twice.
 //
 // A run whose input is a path of the warehouse is not begun while the path is
-// empty: its base would never see the input come.
+// empty: its base would never see the input come. Nor is one whose scope has
+// other keys than its table: found before a task runs, not after.
+//
+// WAP_INPUTS, WAP_INPUT_URLS and WAP_INPUTS_SQL name files: the listing of
+// thousands of objects does not fit an environment.
+//
+// A staged object that is gone when it is judged is exit 4, as it is at the
+// publish: it will not be there later. An audit that fails over a generation
+// that turns out to be published is exit 0 with a warning: "the gate is closed"
+// would not be true.
+//
+// The pointer's recent entries carry the checksum of their snapshots too.
 package wap
