@@ -47,7 +47,7 @@ func (r *report) fingerprint() uint64 {
 
 // publisher makes a run visible; nil rules: by the evidence there is.
 func (k *kit) publisher(name, run string, rules *audit.Rules) actor {
-	return actor{name, func(ctx context.Context, c *caller) { c.publish(ctx, run, rules) }}
+	return actor{name: name, act: func(ctx context.Context, c *caller) { c.publish(ctx, run, rules) }}
 }
 
 func (c *caller) publish(ctx context.Context, run string, rules *audit.Rules) {
@@ -61,7 +61,7 @@ func (c *caller) publish(ctx context.Context, run string, rules *audit.Rules) {
 
 // auditor freezes and judges.
 func (k *kit) auditor(name, run string, rules *audit.Rules) actor {
-	return actor{name, func(ctx context.Context, c *caller) { c.audit(ctx, run, rules) }}
+	return actor{name, func(ctx context.Context, c *caller) { c.audit(ctx, run, rules) }, rules == k.strict}
 }
 
 func (c *caller) audit(ctx context.Context, run string, rules *audit.Rules) (ok bool) {
@@ -76,7 +76,7 @@ func (c *caller) audit(ctx context.Context, run string, rules *audit.Rules) (ok 
 
 // gatekeeper audits and publishes, as two commands.
 func (k *kit) gatekeeper(name, run string) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		if c.audit(ctx, run, k.lax) {
 			c.publish(ctx, run, nil)
 		}
@@ -85,7 +85,7 @@ func (k *kit) gatekeeper(name, run string) actor {
 
 // aborter gives a run up.
 func (k *kit) aborter(name, run string) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		res, err := c.w.Abort(ctx, run, "no")
 		r := report{verb: "abort", run: run, code: Code(err), err: err}
 		if res != nil {
@@ -98,7 +98,7 @@ func (k *kit) aborter(name, run string) actor {
 // redoer begins a run anew as the next generation.
 func (k *kit) redoer(name string, req RedoRequest) actor {
 	req.Reason = "fix"
-	return actor{name, func(ctx context.Context, c *caller) { c.redo(ctx, req) }}
+	return actor{name: name, act: func(ctx context.Context, c *caller) { c.redo(ctx, req) }}
 }
 
 func (c *caller) redo(ctx context.Context, req RedoRequest) (ok bool) {
@@ -113,7 +113,7 @@ func (c *caller) redo(ctx context.Context, req RedoRequest) (ok bool) {
 
 // sealer stages and seals a task's output by an attempt of its own.
 func (k *kit) sealer(name, run, task, output string) actor {
-	return actor{name, func(ctx context.Context, c *caller) { c.seal(ctx, run, task, output) }}
+	return actor{name: name, act: func(ctx context.Context, c *caller) { c.seal(ctx, run, task, output) }}
 }
 
 func (c *caller) seal(ctx context.Context, run, task, output string) (ok bool) {
@@ -129,7 +129,7 @@ func (c *caller) seal(ctx context.Context, run, task, output string) (ok bool) {
 
 // beginner opens or joins a run.
 func (k *kit) beginner(name string, req BeginRequest) actor {
-	return actor{name, func(ctx context.Context, c *caller) { c.begin(ctx, req) }}
+	return actor{name: name, act: func(ctx context.Context, c *caller) { c.begin(ctx, req) }}
 }
 
 func (c *caller) begin(ctx context.Context, req BeginRequest) *BeginResult {
@@ -148,7 +148,7 @@ func (c *caller) begin(ctx context.Context, req BeginRequest) *BeginResult {
 
 // stepper is the whole step: what `wap run` does around a command.
 func (k *kit) stepper(name, run, output string, mode manifest.Mode) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		b := c.begin(ctx, BeginRequest{Run: run, Scope: []string{"orders/*"}, Mode: mode})
 		if b == nil {
 			return
@@ -162,9 +162,9 @@ func (k *kit) stepper(name, run, output string, mode manifest.Mode) actor {
 
 // reader lists two partitions in one call, times over.
 func (k *kit) reader(name string, times int) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		for range times {
-			res, err := c.w.Files(ctx, []string{""})
+			res, err := c.w.Files(ctx, []string{"orders"})
 			r := report{verb: "read", code: Code(err), err: err}
 			if res != nil {
 				r.sequence = res.Sequence
@@ -179,7 +179,7 @@ func (k *kit) reader(name string, times int) actor {
 
 // initer makes the warehouse.
 func (k *kit) initer(name string) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		res, err := Init(ctx, c.cfg)
 		r := report{verb: "init", code: Code(err), err: err}
 		if res != nil {

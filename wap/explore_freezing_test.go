@@ -67,7 +67,7 @@ func TestExploreFreezing(t *testing.T) { exploreAll(t, freezing()) }
 
 // finisher seals a task, and audits and publishes if that makes the set whole.
 func (k *kit) finisher(name, run, task, output string) actor {
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		if c.seal(ctx, run, task, output) {
 			c.publish(ctx, run, k.lax)
 		}
@@ -99,7 +99,7 @@ func beginning() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.stepper("a", "r", "five", ""), k.stepper("b", "r", "five", "")}
 			},
-			preemptions: 4,
+			preemptions: 3,
 		},
 		{
 			name: "init × init", without: true,

@@ -107,6 +107,9 @@ func (ex *execution) judgeNow(t *testing.T) {
 		if r.code == 9 || (r.code == 1 || r.code == 5) && ex.faults == ex.sc.faults {
 			t.Fatalf("nothing went wrong with the store, and %s says %v", r.player.name, r)
 		}
+		if r.verb == "seal" && r.code == 0 && ex.late[manifest.SealKey(r.run, r.generation, r.task)] {
+			t.Fatalf("%s says %v, and the seal came when the generation was over", r.player.name, r)
+		}
 		if r.armed && chained(readChain(t, ex.mem, ex.pointer()), r.run, r.generation) != 0 {
 			t.Fatalf("%s says %v, and it is published", r.player.name, r)
 		}
@@ -133,6 +136,9 @@ func (ex *execution) judgePointer(t *testing.T, c changed) {
 	readRef(t, ex.mem, before.Snapshot, parent)
 	examineStep(t, ex.mem, parent, snap)
 	for _, run := range snap.Runs {
+		if rec := ex.record(run.Run); rec.Generation > run.Generation {
+			t.Fatalf("%s is published after generation %d was opened", names(run.Run, run.Generation), rec.Generation)
+		}
 		for _, r := range ex.reports() {
 			if r.armed && r.run == run.Run && r.generation == run.Generation {
 				t.Fatalf("%s said %v, and then it is published", r.player.name, r)

@@ -80,6 +80,7 @@ type search struct {
 	root       uint64
 	executions int
 	ends       int
+	succeeded  map[string]bool // actors whose last call answered 0 at some end
 }
 
 // visit is a state on the current path with the choice that is taken there.
@@ -93,7 +94,7 @@ func explore(t *testing.T, sc scenario) {
 	t.Helper()
 	sc.kit = newKit(t, &sc)
 	sc.actors = sc.build(sc.kit)
-	s := &search{sc: &sc, crossings: map[uint64]*crossing{}, contest: newContest()}
+	s := &search{sc: &sc, crossings: map[uint64]*crossing{}, contest: newContest(), succeeded: map[string]bool{}}
 	cut := false
 	synctest.Test(t, func(t *testing.T) {
 		for more := true; more; more = len(s.path) == 0 && len(s.crossings) == 0 || s.advance() {
@@ -114,6 +115,11 @@ func explore(t *testing.T, sc scenario) {
 		t.Logf("%s: cut off after %d executions, %d states and %d ends; -explore.all goes to the end",
 			t.Name(), s.executions, len(s.crossings), s.ends)
 		return
+	}
+	for _, a := range sc.actors {
+		if !a.refuses && !s.succeeded[a.name] {
+			t.Errorf("%s comes to no good end anywhere: the scenario shows nothing", a.name)
+		}
 	}
 	bound := ""
 	if sc.preemptions > 0 {
@@ -158,6 +164,7 @@ func (s *search) execute(t *testing.T) {
 		s.crossings[state] = c
 		if len(actions) == 0 {
 			s.ends++
+			s.note(ex)
 			ex.judgeEnd(t)
 			return
 		}
@@ -170,6 +177,15 @@ func (s *search) execute(t *testing.T) {
 		}
 		s.path = append(s.path, visit{state, first})
 		ex.take(actions[first])
+	}
+}
+
+// note looks at who came to a good end.
+func (s *search) note(ex *execution) {
+	for _, p := range ex.players {
+		if n := len(p.reports); n > 0 && p.reports[n-1].code == 0 {
+			s.succeeded[p.name] = true
+		}
 	}
 }
 

@@ -178,6 +178,7 @@ func (ex *execution) refresh(key string) {
 		return
 	}
 	ex.contents[key] = now
+	ex.noteSeal(key)
 	if now == 0 || key != manifest.PointerKey && !strings.HasSuffix(key, "/run.json") {
 		return
 	}
@@ -189,6 +190,19 @@ func (ex *execution) refresh(key string) {
 	ex.bodies[key] = body
 }
 
+// noteSeal remembers seals that were created when their generation was over.
+func (ex *execution) noteSeal(key string) {
+	for record, body := range ex.bodies {
+		folder := strings.TrimSuffix(record, "run.json")
+		if record == manifest.PointerKey || !strings.HasPrefix(key, folder) || !strings.Contains(key, "/tasks/") {
+			continue
+		}
+		r := decoded[manifest.Run](body)
+		over := r.State == manifest.StateAborting || final(r.State)
+		ex.late[key] = over || !strings.HasPrefix(key, manifest.SealPrefix(r.Run, r.Generation))
+	}
+}
+
 // state is a fingerprint of everything that decides what can still happen and
 // what the checker will say of it. Of the dead only their writes on the way are
 // left, of those that are done what they said.
@@ -198,6 +212,11 @@ func (ex *execution) state() uint64 {
 		sum += mix(hashOf(key, "holds"), c)
 	}
 	sum = mix(sum, uint64(ex.faults)<<32|uint64(ex.crashes))
+	for key, late := range ex.late {
+		if late {
+			sum += hashOf(key, "late")
+		}
+	}
 	if ex.sc.preemptions > 0 {
 		sum = mix(sum, uint64(ex.preemptions)<<32|uint64(ex.current))
 	}

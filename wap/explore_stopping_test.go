@@ -3,6 +3,8 @@ package wap
 import (
 	"context"
 	"testing"
+
+	"github.com/wap-cli/wap/wap/store/faultstore"
 )
 
 // stopping are scenarios about a publish that others do not want.
@@ -15,6 +17,23 @@ func stopping() []scenario {
 				return []actor{k.publisher("a", "r", nil), k.aborter("b", "r")}
 			},
 			crashes: 1, faults: 1, kinds: later(), faulty: "a",
+		},
+		{
+			name:    "publisher × abort, whose writes are refused or lost",
+			prepare: func(k *kit) { k.passed("r", "five") },
+			build: func(k *kit) []actor {
+				return []actor{k.publisher("a", "r", nil), k.aborter("b", "r")}
+			},
+			preemptions: 3,
+			faults:      1, kinds: []faultstore.Kind{faultstore.FailBefore, faultstore.ActTwice}, faulty: "b",
+		},
+		{
+			name:    "seal × abort",
+			prepare: func(k *kit) { k.begin("r") },
+			build: func(k *kit) []actor {
+				return []actor{k.sealer("a", "r", "", "five"), k.aborter("b", "r")}
+			},
+			crashes: 1,
 		},
 		{
 			name:    "publisher × 2 × abort",
@@ -79,7 +98,7 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.anew("a", "r", "more"), k.publisher("b", "s", nil)}
 			},
-			preemptions: 4,
+			preemptions: 3,
 			crashes:     1,
 		},
 		{
@@ -88,7 +107,7 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.sealer("a", "r", "", "five"), k.givenUp("b", "r", "more")}
 			},
-			preemptions: 4,
+			preemptions: 2,
 			faults:      1, kinds: later(), faulty: "a",
 		},
 		{
@@ -97,7 +116,7 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.publisher("a", "r", nil), k.givenUp("b", "r", "more")}
 			},
-			preemptions: 4,
+			preemptions: 2,
 			faults:      1, kinds: later(), faulty: "a",
 		},
 		{
@@ -119,7 +138,7 @@ func redoing() []scenario {
 			build: func(k *kit) []actor {
 				return []actor{k.redoer("a", second), k.anew("b", "r", "more")}
 			},
-			preemptions: 4,
+			preemptions: 3,
 			crashes:     1,
 			check: func(t *testing.T, _ *execution, w *world) {
 				if g := w.records["r"].Generation; g > 2 {
@@ -149,7 +168,7 @@ func TestExploreRedoing(t *testing.T) { exploreAll(t, redoing()) }
 // redone begins generation 2 and sees it through.
 func (k *kit) redone(name string, req RedoRequest, output string) actor {
 	req.Reason = "fix"
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		if c.redo(ctx, req) && c.seal(ctx, req.Run, "", output) {
 			c.publish(ctx, req.Run, k.lax)
 		}
@@ -163,7 +182,7 @@ func (k *kit) anew(name, run, output string) actor {
 // givenUp aborts generation 1 and sees generation 2 through.
 func (k *kit) givenUp(name, run, output string) actor {
 	abort, redo := k.aborter(name, run), k.anew(name, run, output)
-	return actor{name, func(ctx context.Context, c *caller) {
+	return actor{name: name, act: func(ctx context.Context, c *caller) {
 		abort.act(ctx, c)
 		redo.act(ctx, c)
 	}}

@@ -34,6 +34,8 @@ import (
 type actor struct {
 	name string
 	act  func(ctx context.Context, c *caller)
+	// refuses: it never comes to a good end, and is there to stop others.
+	refuses bool
 }
 
 // caller is what an actor works with.
@@ -85,6 +87,7 @@ type execution struct {
 	preemptions     int               // left, where they are bounded
 	contents        map[string]uint64 // of shared objects
 	bodies          map[string][]byte // of pointer and records
+	late            map[string]bool   // seals that came when their generation was over
 	touched         []string          // shared objects written in the step just taken
 	changed         []changed         // and what became of pointer and records
 	trace           []action
@@ -94,7 +97,7 @@ type execution struct {
 // store. It must be called inside a synctest bubble.
 func newExecution(sc *scenario, c *contest) *execution {
 	ex := &execution{
-		sc: sc, contest: c, mem: sc.kit.restore(), contents: map[string]uint64{}, bodies: map[string][]byte{},
+		sc: sc, contest: c, mem: sc.kit.restore(), contents: map[string]uint64{}, bodies: map[string][]byte{}, late: map[string]bool{},
 		faults: sc.faults, crashes: sc.crashes, preemptions: sc.preemptions,
 	}
 	for _, o := range sc.kit.objects {
