@@ -1,15 +1,16 @@
-# Targets: build demo demo-failures test check bench bench-upload microbench fuzz clean
+# Targets: build demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
 
 GO ?= go
 FUZZTIME ?= 30s
+SCHEDULES ?= 30000
 BENCHTIME ?= 1s
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # The go tool leaves folders named testdata out of "./...".
-PROGRAMS := ./testdata/demo ./testdata/ledger
+PROGRAMS := ./testdata/demo ./testdata/ledger ./testdata/mutants
 PACKAGES := ./... ./testdata $(PROGRAMS)
 
-.PHONY: build demo demo-failures test check bench bench-upload microbench fuzz clean
+.PHONY: build demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap
@@ -24,13 +25,23 @@ demo-failures: build
 
 # Tests against object stores add their servers to a file whose name is new each
 # time, so that no cached result stands in for them.
-test:
+test: explore
 	@servers=$$(mktemp); \
-	echo "$(GO) test -timeout 18m $(PACKAGES)"; \
-	WAP_TEST_SERVERS=$$servers $(GO) test -timeout 18m $(PACKAGES); code=$$?; \
+	echo "$(GO) test -timeout 18m -skip '^TestExplore' $(PACKAGES)"; \
+	WAP_TEST_SERVERS=$$servers $(GO) test -timeout 18m -skip '^TestExplore' $(PACKAGES); code=$$?; \
 	echo "servers: $$(sort -u $$servers | paste -sd, - | sed 's/,/, /g')"; \
 	[ -s $$servers ] || { echo "no test used an object store"; code=1; }; \
 	rm -f $$servers; exit $$code
+
+# Every interleaving of the small scenarios, four minutes of two cores, and as
+# many schedules of four clients as take five more. A plain "go test" looks at the
+# beginning of each.
+explore:
+	$(GO) test -count=1 -v -timeout 30m -run '^TestExplore' ./wap -explore.all -explore.n $(SCHEDULES)
+
+# Breaks the commit protocol in every known way, and wants tests to fail.
+mutants:
+	$(GO) run ./testdata/mutants
 
 check:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt wanted:"; echo "$$files"; exit 1; fi
@@ -66,6 +77,7 @@ fuzz:
 		echo "$$(dirname $$file) $$name"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
 	done
+	$(GO) test -count=1 -v -timeout 0 -run '^TestExploreRandom' ./wap -explore.n 1000000 -explore.seed $$(date +%s)
 
 clean:
 	rm -rf bin

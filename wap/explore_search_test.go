@@ -166,6 +166,7 @@ func (s *search) execute(t *testing.T) {
 			s.ends++
 			s.note(ex)
 			ex.judgeEnd(t)
+			ex.judgeRetry(t)
 			return
 		}
 		if i > 0 {
@@ -279,6 +280,9 @@ func wander(t *testing.T, sc *scenario, rng *rand.Rand) {
 		ex.take(a)
 	}
 	ex.judgeEnd(t)
+	if rng.IntN(8) == 0 {
+		ex.judgeRetry(t)
+	}
 }
 
 // wanderMany runs n random executions and names the seed of one that fails.
@@ -287,12 +291,14 @@ func wanderMany(t *testing.T, sc scenario, n int) {
 	sc.kit = newKit(t, &sc)
 	sc.actors = sc.build(sc.kit)
 	synctest.Test(t, func(t *testing.T) {
-		for i := range n {
-			rng := rand.New(rand.NewPCG(*exploreSeed, uint64(i)))
-			wander(t, &sc, rng)
+		i := 0
+		defer func() {
 			if t.Failed() {
-				t.Fatalf("schedule %d of seed %d", i, *exploreSeed)
+				t.Logf("this was schedule %d of seed %d", i, *exploreSeed)
 			}
+		}()
+		for ; i < n; i++ {
+			wander(t, &sc, rand.New(rand.NewPCG(*exploreSeed, uint64(i))))
 		}
 	})
 	t.Logf("%s: %d schedules of %d clients, seed %d", sc.name, n, len(sc.actors), *exploreSeed)

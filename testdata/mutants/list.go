@@ -1,8 +1,10 @@
 package main
 
+import "slices"
+
 // mutants lists what must not go unnoticed, in the order of a run's life.
 func mutants() []mutant {
-	return append(recording(), committing()...)
+	return slices.Concat(recording(), stopping(), committing())
 }
 
 // noFence stands in for the fence.
@@ -47,6 +49,12 @@ func recording() []mutant {
 			edits: []edit{{"wap/evidence.go", "e.Candidate == r.Candidate.Digest && ", ""}},
 			tests: "TestEvidenceIsBound",
 		},
+	}
+}
+
+// stopping are sabotages of what ends a generation, or begins the next.
+func stopping() []mutant {
+	return []mutant{
 		{
 			name:  "a failed audit without a fence",
 			edits: []edit{{"wap/gate.go", `w.fence(ctx, "reject "`, noFence + `(ctx, "reject "`}},
