@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/wap-cli/wap/manifest"
 	"github.com/wap-cli/wap/wap/store"
@@ -320,15 +321,21 @@ func TestSignalStopsTheWholeGroup(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	fifo := filepath.Join(t.TempDir(), "up")
 	wantCode(t, syscall.Mkfifo(fifo, 0o600), 0)
-	req := y.shell("r", `(trap 'echo child >> "$ROWS/told"; exit 0' TERM; echo up > "`+fifo+`"; while :; do sleep 0.05; done) &
-trap 'echo parent >> "$ROWS/told"; wait; exit 0' TERM; cp "$ROWS/a.parquet" "$WAP_OUT"; while :; do sleep 0.05; done`, "orders/dt=1")
+	// The child is the last to set its trap, and only then says that it is up.
+	req := y.shell("r", `trap 'echo parent >> "$ROWS/told"; wait; exit 0' TERM; cp "$ROWS/a.parquet" "$WAP_OUT"
+(trap 'echo child >> "$ROWS/told"; exit 0' TERM; echo up > "`+fifo+`"; while :; do sleep 0.05; done) &
+while :; do sleep 0.05; done`, "orders/dt=1")
 	rows := strings.TrimPrefix(req.Env[len(req.Env)-1], "ROWS=")
 	go func() {
 		if _, err := os.ReadFile(fifo); err == nil { // the child is up
 			cancel(Interrupted{syscall.SIGTERM})
 		}
 	}()
-	_, err := y.openDisk().RunTask(ctx, req)
+	cfg := y.cfg()
+	cfg.StopGrace = time.Hour // both end by themselves, however busy the machine is
+	w, err := Open(ctx, cfg)
+	wantCode(t, err, 0)
+	_, err = w.RunTask(ctx, req)
 	wantCode(t, err, 1)
 	if !strings.Contains(err.Error(), "interrupted by terminated") {
 		t.Errorf("%v", err)
