@@ -81,7 +81,18 @@ type aggregateState struct {
 	weights []int64
 }
 
+// bindAggregate prepares an aggregate that is compared in the units of its column.
 func bindAggregate(c *Check, b *binding, empty func(*scan.Column) accumulator) (*aggregate, error) {
+	a, err := gather(c, b, empty)
+	if err != nil {
+		return nil, err
+	}
+	a.limit, err = newComparer(c, b, a.leaf)
+	return a, err
+}
+
+// gather prepares an aggregate that somebody else compares.
+func gather(c *Check, b *binding, empty func(*scan.Column) accumulator) (*aggregate, error) {
 	slot, leaf, err := b.column(c.Columns[0], true)
 	if err != nil {
 		return nil, err
@@ -90,8 +101,7 @@ func bindAggregate(c *Check, b *binding, empty func(*scan.Column) accumulator) (
 	if a.total == nil {
 		return nil, fmt.Errorf("column %s is %s, which has no %s", leaf.Dotted, leaf.Type, c.Type)
 	}
-	a.limit, err = newComparer(c, b, leaf)
-	return a, err
+	return a, nil
 }
 
 func (a *aggregate) open(u *unit) state {

@@ -54,7 +54,8 @@ type param struct {
 // catalogue lists every assertion of this version, built-ins first.
 func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
-		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(), orderKinds(), setKinds(), listKinds(),
+		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(),
+		quantileKinds(), sketchKinds(), orderKinds(), setKinds(), listKinds(),
 		freshnessKinds(), expressionKinds(), pluginKinds())
 }
 
@@ -65,8 +66,6 @@ func comingNames() []string {
 		"schema_unchanged", "relationships", "foreign_key", "change", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
 		"mutually_exclusive_ranges", "metric", "sql",
-
-		"median", "quantile", "approx_count_distinct",
 	}
 }
 

@@ -50,7 +50,7 @@ func bindDistinctValues(c *Check, b *binding) (assertion, error) {
 		d.list, _ = get[[]literal](c, "contains")
 	}
 	var wrong error
-	a, err := bindAggregate(c, b, func(leaf *scan.Column) accumulator {
+	a, err := gather(c, b, func(leaf *scan.Column) accumulator {
 		acc, err := newListed(b, leaf, d.list)
 		if err != nil {
 			wrong = err

