@@ -24,14 +24,12 @@ type rowPlace struct {
 // groups that have one.
 func (k *keyCheck) confirm(ctx context.Context, p *judgement) (surplus, error) {
 	var total surplus
-	if k.failure != nil {
-		return total, k.failure
-	}
+	k.keys.finish()
 	var places []rowPlace
 	// A candidate takes about 128 bytes with its key, once in all and once in
 	// the row groups that are being read.
-	limit := int(max(1024, k.set.budget/256))
-	err := k.set.repeated(limit, p.audit.opts.Parallel, func(c candidates) error {
+	limit := int(max(1024, k.keys.set.budget/256))
+	err := k.keys.set.repeated(limit, p.audit.opts.Parallel, func(c candidates) error {
 		g := k.gather(c)
 		units := slices.DeleteFunc(k.units(p), func(u *unit) bool { return !c.units[k.nameOf(u)] })
 		if err := k.rescan(ctx, p, units, pass{g.open, g.merge}); err != nil {
@@ -153,7 +151,7 @@ func (g *gathering) find(hash uint64) (int32, bool) {
 	if at := hash >> g.shift; g.filter[at/64]>>(at%64)&1 == 0 {
 		return 0, false
 	}
-	n, ok := g.number[g.of.set.head(hash)]
+	n, ok := g.number[g.of.keys.set.head(hash)]
 	return n, ok
 }
 

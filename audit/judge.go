@@ -359,21 +359,32 @@ func (p *judgement) lacking(t *trial, f *openFile) *Failure {
 
 // keeper is an assertion that keeps something for every row.
 type keeper interface {
-	// limit says how many bytes that may take, and how many units there are.
-	limit(memory int64, units int)
+	// plan is told what is going to be read, and returns how many bytes that
+	// takes, about.
+	plan(units []*unit) int64
+	// limit says how many bytes it may take.
+	limit(memory int64)
 }
 
-// shareMemory divides what rows may take among the assertions that keep them.
+// shareMemory divides what rows may take among the assertions that keep them: by
+// need where there is not enough.
 func (p *judgement) shareMemory() {
 	var keepers []keeper
+	var needs []int64
+	need, units := int64(0), p.units()
 	for _, t := range p.trials {
-		if k, ok := t.assertion.(keeper); ok && t.failure == nil {
-			keepers = append(keepers, k)
+		if k, ok := t.assertion.(keeper); ok && t.failure == nil && !t.vacuous {
+			n := k.plan(units)
+			keepers, needs, need = append(keepers, k), append(needs, n), need+n
 		}
 	}
-	units := len(p.units())
-	for _, k := range keepers {
-		k.limit(p.audit.keyMemory/int64(len(keepers)), units)
+	for i, k := range keepers {
+		memory := p.audit.keyMemory
+		if need > memory {
+			k.limit(int64(float64(memory) * float64(needs[i]) / float64(need)))
+			continue
+		}
+		k.limit(needs[i] + (memory-need)/int64(len(keepers)))
 	}
 }
 

@@ -39,11 +39,16 @@ func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 	if k.seen == nil {
 		k.seen = make([]dictHashes, len(k.slots))
 	}
+	single := len(k.slots) == 1
+	if vec := v.cols[k.slots[0]]; single && vec.Def == nil {
+		if values, nan := k.values(0, vec); nan == nil {
+			return values, nil
+		}
+	}
 	if cap(k.hashes) < v.rows {
 		k.hashes, k.flags = make([]uint64, v.rows), make([]uint8, v.rows)
 	}
 	k.hashes, k.flags = k.hashes[:v.rows], k.flags[:v.rows]
-	clear(k.hashes)
 	clear(k.flags)
 	k.flagged = false
 	for i, slot := range k.slots {
@@ -55,12 +60,16 @@ func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 	return k.hashes, k.flags
 }
 
-// add mixes one column in.
+// add mixes one column in; the first is there by itself.
 func (k *keyHasher) add(i int, vec *scan.Vector) {
 	values, nan := k.values(i, vec)
 	if vec.Def == nil {
-		for row, h := range values {
-			k.hashes[row] = mix(k.hashes[row], h)
+		if i == 0 {
+			copy(k.hashes, values)
+		} else {
+			for row, h := range values {
+				k.hashes[row] = mix(k.hashes[row], h)
+			}
 		}
 		for row, is := range nan {
 			if is {
@@ -72,18 +81,22 @@ func (k *keyHasher) add(i int, vec *scan.Vector) {
 	}
 	next := 0
 	for row, def := range vec.Def {
+		h := uint64(nullHash)
 		if def != vec.Column.MaxDef {
 			k.flags[row] |= keyNull
 			k.flagged = true
-			k.hashes[row] = mix(k.hashes[row], nullHash)
-			continue
+		} else {
+			if nan != nil && nan[next] {
+				k.flags[row] |= keyNaN
+				k.flagged = true
+			}
+			h = values[next]
+			next++
 		}
-		if nan != nil && nan[next] {
-			k.flags[row] |= keyNaN
-			k.flagged = true
+		if i > 0 {
+			h = mix(k.hashes[row], h)
 		}
-		k.hashes[row] = mix(k.hashes[row], values[next])
-		next++
+		k.hashes[row] = h
 	}
 }
 
@@ -95,7 +108,7 @@ func mix(h, value uint64) uint64 {
 	return hi ^ lo ^ bits.RotateLeft64(value, 31)
 }
 
-// values hashes the present values of a vector; nan is nil where none can be.
+// values hashes the present values of a vector; nan is nil where there is none.
 func (k *keyHasher) values(i int, vec *scan.Vector) (hashes []uint64, nan []bool) {
 	if vec.Dict == nil {
 		return k.hashValues(vec.Column, &vec.Values, vec.Present)
@@ -105,10 +118,7 @@ func (k *keyHasher) values(i int, vec *scan.Vector) (hashes []uint64, nan []bool
 		h, n := k.hashValues(vec.Column, &vec.Dict.Values, vec.Dict.Len)
 		d.dict, d.hashes, d.nan = vec.Dict, append(d.hashes[:0], h...), n
 	}
-	if cap(k.column) < vec.Present {
-		k.column = make([]uint64, vec.Present)
-	}
-	k.column = k.column[:vec.Present]
+	k.column = sized(k.column, vec.Present)
 	for j, at := range vec.Indices {
 		k.column[j] = d.hashes[at]
 	}
@@ -122,44 +132,86 @@ func (k *keyHasher) values(i int, vec *scan.Vector) (hashes []uint64, nan []bool
 	return k.column, nan
 }
 
-func (k *keyHasher) hashValues(c *scan.Column, v *scan.Values, n int) (hashes []uint64, nan []bool) {
-	if cap(k.column) < n {
-		k.column = make([]uint64, n)
+// sized returns a slice of n elements, of any content.
+func sized(s []uint64, n int) []uint64 {
+	if cap(s) < n {
+		return make([]uint64, n)
 	}
-	k.column = k.column[:n]
+	return s[:n]
+}
+
+func (k *keyHasher) hashValues(c *scan.Column, v *scan.Values, n int) (hashes []uint64, nan []bool) {
+	k.column = sized(k.column, n)
 	switch classOf(c) {
-	case signed:
-		if v.Int64s != nil {
-			for i, x := range v.Int64s[:n] {
-				k.column[i] = spread(uint64(x))
-			}
-			break
-		}
-		for i := range n {
-			k.column[i] = spread(uint64(c.Int64At(v, i)))
+	case signed, unsigned:
+		integersOf(k.column, c, v)
+		for i, x := range k.column {
+			k.column[i] = spread(x)
 		}
 	case texts:
-		for i := range n {
+		for i := range k.column {
 			k.column[i] = xxh3.Hash(v.Bytes.At(i))
 		}
-	case unsigned:
-		for i := range n {
-			k.column[i] = spread(c.Uint64At(v, i))
-		}
 	case floating:
-		nan = make([]bool, n)
-		for i := range n {
+		for i := range k.column {
 			f := canonicalFloat(c.FloatAt(v, i))
-			nan[i] = f != f
+			if f != f {
+				if nan == nil {
+					nan = make([]bool, n)
+				}
+				nan[i] = true
+			}
 			k.column[i] = spread(math.Float64bits(f))
 		}
 	default:
-		for i := range n {
+		for i := range k.column {
 			k.scraps = appendKey(k.scraps[:0], c, v, i)
 			k.column[i] = k.bytes(c)
 		}
 	}
 	return k.column, nan
+}
+
+// integersOf fills dst with the first values of a column of integers, negative
+// ones in two's complement.
+func integersOf(dst []uint64, c *scan.Column, v *scan.Values) {
+	switch {
+	case v.Int64s != nil:
+		for i, x := range v.Int64s[:len(dst)] {
+			dst[i] = uint64(x)
+		}
+	case classOf(c) == unsigned:
+		for i, x := range v.Int32s[:len(dst)] {
+			dst[i] = uint64(uint32(x))
+		}
+	default:
+		for i, x := range v.Int32s[:len(dst)] {
+			dst[i] = uint64(int64(x))
+		}
+	}
+}
+
+// integers are the present values of a column of integers; valid until the next
+// call.
+func (k *keyHasher) integers(vec *scan.Vector) []uint64 {
+	if vec.Dict == nil {
+		k.column = sized(k.column, vec.Present)
+		integersOf(k.column, vec.Column, &vec.Values)
+		return k.column
+	}
+	if k.seen == nil {
+		k.seen = make([]dictHashes, 1)
+	}
+	d := &k.seen[0]
+	if d.dict != vec.Dict {
+		d.dict, d.hashes = vec.Dict, sized(d.hashes, vec.Dict.Len)
+		integersOf(d.hashes, vec.Column, &vec.Dict.Values)
+	}
+	k.column = sized(k.column, vec.Present)
+	for i, at := range vec.Indices {
+		k.column[i] = d.hashes[at]
+	}
+	return k.column
 }
 
 // bytes hashes a value's key form. A wide decimal that fits 64 bits hashes as a

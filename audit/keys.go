@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,10 +46,10 @@ type keyCheck struct {
 	spansLive                      bool
 	where                          *compiled // nil: all rows
 
-	set keyset
+	keys  keyWriters
+	dense intRange // that is expected of integers
 	// unitShift turns a unit's index into its name in the set.
 	unitShift uint
-	failure   error
 	rows      int64 // live ones included
 	tested    int64
 	missing   int64 // rows with a NULL, or a NaN where that fails
@@ -61,19 +60,11 @@ type keyState struct {
 	of      *keyCheck
 	hasher  keyHasher
 	unit    int // its name in the set
-	entries []uint64
-	scratch []uint64
-	failure error
 	rows    int64
 	tested  int64
 	missing int64
 	samples []Sample
 }
-
-// keyBatch is how many entries a row group holds back before they go to the set.
-// Those of a row group that is read twice, because another column of it is
-// broken, go there twice; the second pass sorts that out.
-const keyBatch = 1 << 15
 
 func bindKey(c *Check, b *binding) (*keyCheck, error) {
 	k := &keyCheck{check: c, expected: "every key once"}
@@ -93,53 +84,64 @@ func bindKey(c *Check, b *binding) (*keyCheck, error) {
 }
 
 func (k *keyCheck) open(u *unit) state {
-	n := min(max(u.rows, 0), keyBatch)
-	return &keyState{
-		of: k, hasher: keyHasher{slots: k.slots}, unit: k.nameOf(u),
-		entries: make([]uint64, 0, n), scratch: make([]uint64, n),
-	}
+	return &keyState{of: k, hasher: keyHasher{slots: k.slots}, unit: k.nameOf(u)}
 }
 
 // nameOf is a unit's name in the set.
 func (k *keyCheck) nameOf(u *unit) int { return u.index >> k.unitShift }
 
+// add takes rows in. Those of a row group that is read twice, because another
+// column of it is broken, come twice; the second pass sorts that out.
 func (s *keyState) add(v *view) {
-	hashes, flags := s.hasher.hash(v)
 	s.rows += int64(v.rows)
+	w := s.of.keys.take()
+	defer s.of.keys.give(w)
+	if w.dense != nil {
+		s.addIntegers(v, w)
+		return
+	}
+	hashes, flags := s.hasher.hash(v)
 	if flags == nil {
 		s.tested += int64(v.rows)
-		for _, h := range hashes {
-			s.keep(h)
-		}
+		w.add(hashes, s.unit)
 		return
 	}
 	for row, h := range hashes {
-		switch s.of.role(flags[row]) {
-		case keyTested:
-			s.tested++
-			s.keep(h)
-		case keyViolates:
-			// What is live was judged when it was published.
-			if !v.unit.file.live {
-				s.violation(v, row)
-			}
+		if s.counts(v, row, flags[row]) {
+			w.put(w.set.entry(h, s.unit))
 		}
 	}
 }
 
-func (s *keyState) keep(hash uint64) {
-	if len(s.entries) == cap(s.entries) {
-		s.flush()
+// addIntegers takes in rows of a key that is one integer.
+func (s *keyState) addIntegers(v *view, w *keyWriter) {
+	vec := v.cols[s.of.slots[0]]
+	w.dense.add(s.hasher.integers(vec), s.unit)
+	s.tested += int64(vec.Present)
+	if vec.Present == v.rows {
+		return
 	}
-	s.entries = append(s.entries, s.of.set.entry(hash, s.unit))
+	for row := range v.rows {
+		if vec.IsNull(row) && s.counts(v, row, keyNull) {
+			w.put(w.set.entry(nullHash, s.unit))
+		}
+	}
 }
 
-func (s *keyState) flush() {
-	s.scratch = slices.Grow(s.scratch[:0], len(s.entries))[:len(s.entries)]
-	if err := s.of.set.add(s.entries, s.scratch); err != nil && s.failure == nil {
-		s.failure = err
+// counts reports whether a row with something in its key is tested like any
+// other.
+func (s *keyState) counts(v *view, row int, flags uint8) bool {
+	switch s.of.role(flags) {
+	case keyTested:
+		s.tested++
+		return true
+	case keyViolates:
+		// What is live was judged when it was published.
+		if !v.unit.file.live {
+			s.violation(v, row)
+		}
 	}
-	s.entries = s.entries[:0]
+	return false
 }
 
 // keyRole is what a row is to the assertion.
@@ -191,16 +193,12 @@ func (k *keyCheck) merge(st state) {
 	k.tested += s.tested + s.missing
 	k.missing += s.missing
 	k.samples = appendSamples(k.samples, s.samples, k.check.Samples)
-	s.flush()
-	if k.failure == nil {
-		k.failure = s.failure
-	}
 }
 
 func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
 	found, err := k.confirm(ctx, p)
 	if err == nil {
-		err = k.set.close()
+		err = k.keys.set.close()
 	}
 	if err != nil {
 		return verdict{failure: p.failureOf(err)}
@@ -252,10 +250,30 @@ func (d *distinctCount) finish(ctx context.Context, p *judgement) verdict {
 // only keeps the second pass to the rows of the first.
 func (k *keyCheck) only(where *compiled) { k.where = where }
 
+// plan implements keeper.
+func (k *keyCheck) plan(units []*unit) int64 {
+	set := &k.keys.set
+	set.unitBits = uint(bits.Len(uint(max(0, len(units)-1))))
+	k.unitShift = set.unitBits - min(set.unitBits, maxUnitBits)
+	set.unitBits -= k.unitShift
+	if len(k.slots) == 1 {
+		if r, ok := denseRange(units, k.slots[0]); ok {
+			k.dense = r
+			return r.bytes()
+		}
+	}
+	rows := int64(0)
+	for _, u := range units {
+		rows += u.rows
+	}
+	return rows * 8
+}
+
 // limit implements keeper.
-func (k *keyCheck) limit(memory int64, units int) {
-	k.set.budget = memory
-	k.set.unitBits = uint(bits.Len(uint(max(0, units-1))))
-	k.unitShift = k.set.unitBits - min(k.set.unitBits, maxUnitBits)
-	k.set.unitBits -= k.unitShift
+func (k *keyCheck) limit(memory int64) {
+	if k.dense != (intRange{}) && k.dense.bytes() <= memory {
+		k.keys.dense = newDenseKeys(k.dense)
+		memory -= k.dense.bytes()
+	}
+	k.keys.set.budget = memory
 }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,18 +11,30 @@ import (
 //
 // The low bits of an entry are not the hash's: they name the unit it came from,
 // so that who confirms a candidate knows where to look. Of one hash no more than
-// two entries of each unit are kept, so that one value in a billion rows takes
-// no more than in two of every row group.
+// two entries of each unit need be kept, so that one value in a billion rows
+// takes no more than in two of every row group.
 type keyset struct {
 	budget int64 // bytes held in memory, about
 	// unitBits is how many low bits name the unit. Whoever has more units than
 	// that gives several the same name.
 	unitBits uint
 
-	spilling sync.RWMutex // held for writing while parts are cut and written
-	held     atomic.Int64
-	parts    [keyParts]keyPart
-	spill    spillFile
+	// anywhere: it is not known where the first of a candidate's entries came
+	// from.
+	anywhere atomic.Bool
+
+	held  atomic.Int64
+	parts [keyParts]keyPart
+
+	// writing is held by who moves parts to the spill file.
+	writing sync.Mutex
+	spill   spillFile
+	sorter  sorter
+	failure error
+	failed  atomic.Bool // failure is set: what is added is dropped
+
+	mu    sync.Mutex
+	spare [][]uint64 // blocks whose entries are in the spill file
 }
 
 const (
@@ -39,6 +50,7 @@ const (
 type keyPart struct {
 	mu       sync.Mutex
 	blocks   [][]uint64
+	bytes    int64     // of the blocks
 	segments []segment // of the spill file
 }
 
@@ -51,49 +63,21 @@ func (k *keyset) head(hash uint64) uint64 { return hash >> k.unitBits << k.unitB
 // unit is the name in an entry.
 func (k *keyset) unit(entry uint64) int { return int(entry & (1<<k.unitBits - 1)) }
 
-// add takes entries in, in any order and from any goroutine. It orders them by
-// part, in place of scratch, which must be as long. The error is the temporary
-// file's.
-func (k *keyset) add(entries, scratch []uint64) error {
-	var ends [keyParts]int
-	for _, e := range entries {
-		ends[e>>(64-keyPartBits)]++
+// push adds entries of one part, from any goroutine.
+func (k *keyset) push(part int, entries []uint64) {
+	if k.failed.Load() {
+		return
 	}
-	sum := 0
-	for i, n := range ends {
-		ends[i], sum = sum, sum+n
+	if took := k.store(&k.parts[part], entries); took > 0 && k.held.Add(took) > k.budget {
+		k.relieve()
 	}
-	scratch = scratch[:len(entries)]
-	for _, e := range entries {
-		at := &ends[e>>(64-keyPartBits)]
-		scratch[*at] = e
-		*at++
-	}
-	k.spilling.RLock()
-	start := 0
-	for i, end := range ends {
-		if start < end {
-			k.held.Add(k.parts[i].push(scratch[start:end]))
-		}
-		start = end
-	}
-	k.spilling.RUnlock()
-	if k.held.Load() <= k.budget {
-		return nil
-	}
-	k.spilling.Lock()
-	defer k.spilling.Unlock()
-	if k.held.Load() <= k.budget {
-		return nil
-	}
-	return k.shrink()
 }
 
-// push appends entries and returns how many bytes that took.
-func (p *keyPart) push(entries []uint64) int64 {
+// store appends entries to a part and returns how many bytes that took.
+func (k *keyset) store(p *keyPart, entries []uint64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	took := 0
+	before := p.bytes
 	for len(entries) > 0 {
 		last := len(p.blocks) - 1
 		switch {
@@ -101,152 +85,106 @@ func (p *keyPart) push(entries []uint64) int64 {
 			// The first grows with what comes: most sets are small.
 			p.blocks, last = append(p.blocks, nil), 0
 		case len(p.blocks[last]) >= keyBlock:
-			p.blocks, last = append(p.blocks, make([]uint64, 0, keyBlock)), last+1
-			took += keyBlock
+			p.blocks, last = append(p.blocks, k.block()), last+1
+			p.bytes += keyBlock * 8
 		}
 		b := p.blocks[last]
-		n, before := min(len(entries), keyBlock-len(b)), cap(b)
+		n, size := min(len(entries), keyBlock-len(b)), cap(b)
 		b = append(b, entries[:n]...)
-		took += cap(b) - before
+		p.bytes += int64(cap(b)-size) * 8
 		p.blocks[last], entries = b, entries[n:]
 	}
-	return int64(took) * 8
+	return p.bytes - before
 }
 
-// take empties a part's memory into dst.
-func (p *keyPart) take(dst []uint64) []uint64 {
-	for _, b := range p.blocks {
-		dst = append(dst, b...)
+// block is an empty one.
+func (k *keyset) block() []uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := len(k.spare); n > 0 {
+		b := k.spare[n-1]
+		k.spare = k.spare[:n-1]
+		return b
 	}
-	p.blocks = nil
-	return dst
+	return make([]uint64, 0, keyBlock)
 }
 
-// shrink cuts parts, and writes out those that stay larger than half, until half
-// of the budget is free.
-func (k *keyset) shrink() error {
-	var s sorter
+// relieve moves parts to the spill file, the largest first, until the budget is
+// kept. While one goroutine does, the others go on until an eighth of the budget
+// is owed.
+func (k *keyset) relieve() {
+	if k.held.Load() > k.budget+k.budget/8 {
+		k.writing.Lock()
+	} else if !k.writing.TryLock() {
+		return
+	}
+	defer k.writing.Unlock()
+	for k.held.Load() > k.budget && k.failure == nil {
+		if err := k.evict(k.largest()); err != nil {
+			k.failure = err
+			k.failed.Store(true)
+		}
+	}
+}
+
+// largest is the part that holds most.
+func (k *keyset) largest() *keyPart {
+	best, most := &k.parts[0], int64(-1)
 	for i := range k.parts {
-		if k.held.Load() <= k.budget/2 {
+		p := &k.parts[i]
+		p.mu.Lock()
+		if p.bytes > most {
+			best, most = p, p.bytes
+		}
+		p.mu.Unlock()
+	}
+	return best
+}
+
+// evict takes a part out of memory. One that repeats itself is cut, and stays if
+// that has halved it; else it is written.
+func (k *keyset) evict(p *keyPart) error {
+	p.mu.Lock()
+	blocks, bytes := p.blocks, p.bytes
+	p.blocks, p.bytes = nil, 0
+	p.mu.Unlock()
+	defer k.held.Add(-bytes)
+	list := blocks
+	if k.repetitive(blocks[0]) {
+		s := &k.sorter
+		s.list = appendBlocks(s.list[:0], blocks)
+		n := len(s.list)
+		s.cut()
+		if len(s.list) <= n/2 {
+			k.held.Add(k.store(p, s.list))
 			return nil
 		}
-		p := &k.parts[i]
-		for _, b := range p.blocks {
-			k.held.Add(-int64(cap(b)) * 8)
-		}
-		s.list = p.take(s.list[:0])
-		n := len(s.list)
-		k.cut(&s)
-		if len(s.list) <= n/2 {
-			k.held.Add(p.push(s.list))
-			continue
-		}
-		if err := k.spill.write(p, s.list); err != nil {
-			return err
-		}
+		list = [][]uint64{s.list}
 	}
-	return nil
-}
-
-// cut sorts and keeps at most two of equal entries.
-func (k *keyset) cut(s *sorter) {
-	s.sort()
-	list, n := s.list, 0
-	for _, e := range list {
-		if n >= 2 && list[n-1] == e && list[n-2] == e {
-			continue
-		}
-		list[n] = e
-		n++
-	}
-	s.list = list[:n]
-}
-
-// candidates are hashes, without their low bits, that were added at least twice.
-type candidates struct {
-	heads []uint64
-	units []bool // by name: who has one of them
-}
-
-// repeated calls fn with the candidates, in rising order, in pieces of at most
-// limit. It looks through as many parts at once as are asked for, and no more
-// may be added.
-func (k *keyset) repeated(limit, parallel int, fn func(c candidates) error) error {
-	parallel = max(1, min(parallel, keyParts))
-	sorters, errs := make([]sorter, parallel), make([]error, parallel)
-	found := k.none()
-	for first := 0; first < keyParts; first += parallel {
-		var group sync.WaitGroup
-		round := k.parts[first:min(first+parallel, keyParts)]
-		for i := range round {
-			group.Go(func() { errs[i] = k.search(&round[i], &sorters[i]) })
-		}
-		group.Wait()
-		for i := range round {
-			if errs[i] != nil {
-				return errs[i]
-			}
-			for _, e := range sorters[i].list {
-				head := k.head(e)
-				if n := len(found.heads); n == 0 || found.heads[n-1] != head {
-					if n == limit {
-						if err := fn(found); err != nil {
-							return err
-						}
-						found = k.none()
-					}
-					found.heads = append(found.heads, head)
-				}
-				found.units[k.unit(e)] = true
-			}
-		}
-	}
-	if len(found.heads) == 0 {
-		return nil
-	}
-	return fn(found)
-}
-
-func (k *keyset) none() candidates { return candidates{units: make([]bool, 1<<k.unitBits)} }
-
-// search leaves the entries of a part whose hash stands there more than once.
-func (k *keyset) search(p *keyPart, s *sorter) error {
-	if err := k.load(p, s); err != nil {
+	if err := k.spill.write(p, list); err != nil {
 		return err
 	}
-	s.sort()
-	list, n := s.list, 0
-	for from := 0; from < len(list); {
-		to := from + 1
-		for head := k.head(list[from]); to < len(list) && k.head(list[to]) == head; {
-			to++
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range blocks {
+		if cap(b) == keyBlock {
+			k.spare = append(k.spare, b[:0])
 		}
-		if to > from+1 {
-			n += copy(list[n:], slices.Compact(list[from:to]))
-		}
-		from = to
 	}
-	s.list = list[:n]
 	return nil
 }
 
-// load brings a part together, cutting it whenever it has doubled.
-func (k *keyset) load(p *keyPart, s *sorter) error {
-	s.list = p.take(s.list[:0])
-	kept := len(s.list)
-	var err error
-	for _, seg := range p.segments {
-		if s.list, err = k.spill.read(s.list, seg); err != nil {
-			return err
-		}
-		if len(s.list) > 2*kept+keyBlock {
-			k.cut(s)
-			kept = len(s.list)
-		}
-	}
-	p.segments = nil
-	return nil
+// repetitive reports whether cutting would halve some entries.
+func (k *keyset) repetitive(sample []uint64) bool {
+	s := &k.sorter
+	s.list = append(s.list[:0], sample...)
+	s.cut()
+	return len(s.list) <= len(sample)/2
 }
 
-// close frees the temporary file.
-func (k *keyset) close() error { return k.spill.close() }
+func appendBlocks(dst []uint64, blocks [][]uint64) []uint64 {
+	for _, b := range blocks {
+		dst = append(dst, b...)
+	}
+	return dst
+}

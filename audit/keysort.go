@@ -11,6 +11,7 @@ type sorter struct {
 	list   []uint64
 	spare  []uint64
 	bucket []uint32
+	more   uint // bits beyond the part's that all have in common
 }
 
 const (
@@ -27,7 +28,7 @@ func (s *sorter) sort() {
 		return
 	}
 	width := min(bits.Len(uint(len(s.list)/bucketSize)), maxBucketBits)
-	place := func(e uint64) uint64 { return e << keyPartBits >> (64 - width) }
+	place := func(e uint64) uint64 { return e << (keyPartBits + s.more) >> (64 - width) }
 	if cap(s.bucket) < 1<<width {
 		s.bucket = make([]uint32, 1<<width)
 	}
@@ -66,4 +67,18 @@ func insertionSort(list []uint64) {
 		}
 		list[j] = x
 	}
+}
+
+// cut sorts and keeps at most two of equal entries.
+func (s *sorter) cut() {
+	s.sort()
+	list, n := s.list, 0
+	for _, e := range list {
+		if n >= 2 && list[n-1] == e && list[n-2] == e {
+			continue
+		}
+		list[n] = e
+		n++
+	}
+	s.list = list[:n]
 }

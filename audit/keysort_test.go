@@ -37,19 +37,19 @@ func TestSorter(t *testing.T) {
 func TestCandidateUnits(t *testing.T) {
 	for _, units := range []int{1, 2, 40, 1 << maxUnitBits, 3 << maxUnitBits} {
 		var k keyCheck
-		k.limit(1<<20, units)
+		k.plan(slices.Repeat([]*unit{{}}, units))
+		k.limit(1 << 20)
 		name := func(index int) int { return k.nameOf(&unit{index: index}) }
 		last := units - 1
-		entries := []uint64{
-			k.set.entry(1<<60, name(0)), k.set.entry(1<<60, name(last)),
-			k.set.entry(2<<60, name(units/2)), k.set.entry(3<<60, name(last)), k.set.entry(3<<60, name(last)),
-		}
-		if err := k.set.add(entries, make([]uint64, len(entries))); err != nil {
-			t.Fatal(err)
-		}
+		w := k.keys.take()
+		w.add([]uint64{1 << 60}, name(0))
+		w.add([]uint64{1 << 60, 3 << 60, 3 << 60}, name(last))
+		w.add([]uint64{2 << 60}, name(units/2))
+		k.keys.give(w)
+		k.keys.finish()
 		var heads []uint64
 		var named []int
-		err := k.set.repeated(10, 2, func(c candidates) error {
+		err := k.keys.set.repeated(10, 2, func(c candidates) error {
 			heads = append(heads, c.heads...)
 			for i, has := range c.units {
 				if has {

@@ -95,11 +95,9 @@ func TestSpill(t *testing.T) {
 	}
 	for _, budget := range []int64{1 << 10, 1 << 15, 1 << 30} {
 		k := keyset{budget: budget}
-		for start := 0; start < len(hashes); start += 1000 {
-			if err := k.add(hashes[start:start+1000], make([]uint64, 1000)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w := keyWriter{set: &k}
+		w.add(hashes, 0)
+		w.finish()
 		if spilled := k.spill.file != nil; spilled != (budget < 1<<20) {
 			t.Errorf("budget %d: spilled %v", budget, spilled)
 		}
