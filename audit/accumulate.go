@@ -38,32 +38,20 @@ func weight(weights []int64, i int) int64 {
 	return weights[i]
 }
 
-// exactSum adds in 128 bits, and in a big integer what may not fit there.
-type exactSum struct {
-	col    *scan.Column
-	n      int64
+// integerSum adds in 128 bits, and in a big integer what may not fit there.
+type integerSum struct {
 	hi     int64
 	lo     uint64
 	beyond *big.Int
 }
 
-func (s *exactSum) add(v *scan.Values, n int, weights []int64) {
-	if classOf(s.col) != signed {
-		s.addBig(v, n, weights)
-		return
-	}
-	for i := range n {
-		w := weight(weights, i)
-		if w == 0 {
-			continue
-		}
-		s.n += w
-		hi, lo := product(s.col.Int64At(v, i), w)
-		var carry uint64
-		s.lo, carry = bits.Add64(s.lo, lo, 0)
-		// Exact below 2^63 values: |value| < 2^63, so the sum is below 2^126.
-		s.hi += hi + int64(carry)
-	}
+// add takes x in w times. Exact below 2^63 values: |x| < 2^63, so the sum is
+// below 2^126.
+func (s *integerSum) add(x, w int64) {
+	hi, lo := product(x, w)
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + int64(carry)
 }
 
 // product is x·w in 128 bits, two's complement; w ≥ 0.
@@ -75,10 +63,42 @@ func product(x, w int64) (hi int64, lo uint64) {
 	return int64(h), l
 }
 
-func (s *exactSum) addBig(v *scan.Values, n int, weights []int64) {
+func (s *integerSum) addBig(x *big.Int) {
 	if s.beyond == nil {
 		s.beyond = new(big.Int)
 	}
+	s.beyond.Add(s.beyond, x)
+}
+
+func (s *integerSum) total() *big.Int {
+	t := scan.Int128{Hi: s.hi, Lo: s.lo}.Big()
+	if s.beyond != nil {
+		t.Add(t, s.beyond)
+	}
+	return t
+}
+
+// exactSum is the sum of a column of integers or decimals.
+type exactSum struct {
+	integerSum
+	col *scan.Column
+	n   int64
+}
+
+func (s *exactSum) add(v *scan.Values, n int, weights []int64) {
+	if classOf(s.col) != signed {
+		s.addWide(v, n, weights)
+		return
+	}
+	for i := range n {
+		if w := weight(weights, i); w != 0 {
+			s.n += w
+			s.integerSum.add(s.col.Int64At(v, i), w)
+		}
+	}
+}
+
+func (s *exactSum) addWide(v *scan.Values, n int, weights []int64) {
 	for i := range n {
 		w := weight(weights, i)
 		if w == 0 {
@@ -89,25 +109,14 @@ func (s *exactSum) addBig(v *scan.Values, n int, weights []int64) {
 		if w != 1 {
 			x = new(big.Int).Mul(x, big.NewInt(w))
 		}
-		s.beyond.Add(s.beyond, x)
+		s.addBig(x)
 	}
-}
-
-func (s *exactSum) total() *big.Int {
-	t := scan.Int128{Hi: s.hi, Lo: s.lo}.Big()
-	if s.beyond != nil {
-		t.Add(t, s.beyond)
-	}
-	return t
 }
 
 func (s *exactSum) merge(o accumulator) {
 	other := o.(*exactSum)
 	s.n += other.n
-	if s.beyond == nil {
-		s.beyond = new(big.Int)
-	}
-	s.beyond.Add(s.beyond, other.total())
+	s.addBig(other.total())
 }
 
 func (s *exactSum) value() (aggregateValue, bool) {
@@ -115,36 +124,27 @@ func (s *exactSum) value() (aggregateValue, bool) {
 	return aggregateValue{exact: t, text: decimalText(t, scaleOf(s.col)), n: s.n}, s.n > 0
 }
 
-// floatSum is Neumaier's compensated sum. Row groups are merged in order, so
-// that the result does not depend on the parallelism.
-type floatSum struct {
-	col               *scan.Column
-	n                 int64
+// compensated is Neumaier's sum. Row groups are merged in order, so that the
+// result does not depend on the parallelism.
+type compensated struct {
 	sum, compensation float64
 	// special is the plain sum of NaN and infinities, which compensation would
 	// turn into NaN.
 	special float64
 }
 
-func (s *floatSum) add(v *scan.Values, n int, weights []int64) {
-	for i := range n {
-		w := weight(weights, i)
-		if w == 0 {
-			continue
-		}
-		s.n += w
-		x := s.col.FloatAt(v, i)
-		if x != x || math.IsInf(x, 0) {
-			s.special += x
-			continue
-		}
-		for range w {
-			s.one(x)
-		}
+// add takes x in w times.
+func (s *compensated) add(x float64, w int64) {
+	if x != x || math.IsInf(x, 0) {
+		s.special += x
+		return
+	}
+	for range w {
+		s.one(x)
 	}
 }
 
-func (s *floatSum) one(x float64) {
+func (s *compensated) one(x float64) {
 	t := s.sum + x
 	if math.Abs(s.sum) >= math.Abs(x) {
 		s.compensation += (s.sum - t) + x
@@ -154,22 +154,46 @@ func (s *floatSum) one(x float64) {
 	s.sum = t
 }
 
+func (s *compensated) merge(o *compensated) {
+	s.special += o.special
+	s.one(o.sum)
+	s.compensation += o.compensation
+}
+
+func (s *compensated) total() float64 {
+	switch {
+	case s.special != 0: // NaN or an infinity
+		return s.special
+	case math.IsInf(s.sum, 0):
+		return s.sum
+	}
+	return s.sum + s.compensation
+}
+
+// floatSum is the sum of a column of floats.
+type floatSum struct {
+	compensated
+	col *scan.Column
+	n   int64
+}
+
+func (s *floatSum) add(v *scan.Values, n int, weights []int64) {
+	for i := range n {
+		if w := weight(weights, i); w != 0 {
+			s.n += w
+			s.compensated.add(s.col.FloatAt(v, i), w)
+		}
+	}
+}
+
 func (s *floatSum) merge(o accumulator) {
 	other := o.(*floatSum)
 	s.n += other.n
-	s.special += other.special
-	s.one(other.sum)
-	s.compensation += other.compensation
+	s.compensated.merge(&other.compensated)
 }
 
 func (s *floatSum) value() (aggregateValue, bool) {
-	f := s.sum
-	switch {
-	case s.special != 0: // NaN or an infinity
-		f = s.special
-	case !math.IsInf(f, 0):
-		f += s.compensation
-	}
+	f := s.total()
 	return aggregateValue{f: f, text: floatText(f, scan.Double), n: s.n}, s.n > 0
 }
 

@@ -55,7 +55,7 @@ type param struct {
 func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
 		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(),
-		quantileKinds(), sketchKinds(), orderKinds(), setKinds(), listKinds(),
+		quantileKinds(), sketchKinds(), metricKinds(), orderKinds(), setKinds(), listKinds(),
 		freshnessKinds(), expressionKinds(), pluginKinds())
 }
 
@@ -65,7 +65,7 @@ func comingNames() []string {
 	return []string{
 		"schema_unchanged", "relationships", "foreign_key", "change", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
-		"mutually_exclusive_ranges", "metric", "sql",
+		"mutually_exclusive_ranges", "sql",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/wap-cli/wap/audit/expr"
@@ -13,12 +14,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// condition is an expression of a checks file that is true or false, with the
-// place it was written at.
+// condition is an expression of a checks file, with the place it was written at:
+// one that is true or false, or arithmetic over aggregates.
 type condition struct {
 	text string
 	file string
 	node *yaml.Node
+	over bool // over aggregates
+}
+
+// columns lists those that the text names.
+func (c *condition) columns() ([]string, error) {
+	if c.over {
+		return expr.AggregateColumns(c.text)
+	}
+	return expr.Columns(c.text)
+}
+
+// check finds what is wrong with the types of the text.
+func (c *condition) check(types func(string) expr.Type, zone *time.Location) (err error) {
+	if c.over {
+		_, err = expr.CompileAggregate(c.text, types, zone)
+	} else {
+		_, err = expr.Condition(c.text, types, zone)
+	}
+	return err
 }
 
 // MarshalJSON writes the text alone: where it stands means nothing.
@@ -56,22 +76,29 @@ func (c *condition) problem(err error) *ConfigError {
 // condition reads an expression. Its types are checked once the types of all
 // columns that the file declares are known.
 func (r *reader) condition(n *yaml.Node, what string) (*condition, bool) {
+	return r.expression(n, what, condition{})
+}
+
+func (r *reader) expression(n *yaml.Node, what string, c condition) (*condition, bool) {
 	text, ok := r.fixed(n, what)
 	if !ok {
 		return nil, false
 	}
-	c := &condition{text: text, file: r.file, node: n}
-	columns, err := expr.Columns(text)
+	c.text, c.file, c.node = text, r.file, n
+	columns, err := c.columns()
 	switch {
 	case err != nil:
 		r.problems = append(r.problems, c.problem(err))
+		return nil, false
+	case len(columns) == 0 && c.over:
+		r.failHint(n, "rows are counted by row_count", "%s names no column", what)
 		return nil, false
 	case len(columns) == 0:
 		r.fail(n, "%s names no column", what)
 		return nil, false
 	}
-	r.conditions = append(r.conditions, c)
-	return c, true
+	r.conditions = append(r.conditions, &c)
+	return &c, true
 }
 
 // checkTypes finds what is wrong with the types of conditions as far as the file
@@ -90,7 +117,7 @@ func (p *parsing) checkTypes() {
 		return out
 	}
 	for _, c := range p.conditions {
-		if _, err := expr.Condition(c.text, declared, p.out.timezone); err != nil {
+		if err := c.check(declared, p.out.timezone); err != nil {
 			p.problems = append(p.problems, c.problem(err))
 		}
 	}
@@ -106,32 +133,41 @@ type compiled struct {
 // condition binds an expression to the columns of the files and the keys of the
 // partition.
 func (b *binding) condition(c *condition) (*compiled, error) {
-	columns, err := expr.Columns(c.text)
+	slots, types, err := b.operands(c)
 	if err != nil {
-		return nil, c.problem(err)
+		return nil, err
 	}
-	out := &compiled{condition: c}
-	types := map[string]expr.Type{}
-	for _, path := range columns {
-		slot, leaf, err := b.column(path, true)
-		if err != nil {
-			return nil, err
-		}
-		t, ok := expr.TypeOf(leaf.Type)
-		switch {
-		case leaf.MaxRep > 0:
-			return nil, fmt.Errorf("column %s has several values a row and cannot stand in an expression", path)
-		case !ok:
-			return nil, fmt.Errorf("column %s is %s, which cannot stand in an expression", path, leaf.Type)
-		}
-		types[path] = t
-		out.slots = append(out.slots, slot)
-	}
-	out.Program, err = expr.Condition(c.text, func(path string) expr.Type { return types[path] }, b.zone)
+	out := &compiled{condition: c, slots: slots}
+	out.Program, err = expr.Condition(c.text, types, b.zone)
 	if err != nil {
 		return nil, c.problem(err)
 	}
 	return out, nil
+}
+
+// operands finds the columns of an expression, and their types.
+func (b *binding) operands(c *condition) (slots []int, typeOf func(string) expr.Type, err error) {
+	columns, err := c.columns()
+	if err != nil {
+		return nil, nil, c.problem(err)
+	}
+	types := map[string]expr.Type{}
+	for _, path := range columns {
+		slot, leaf, err := b.column(path, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, ok := expr.TypeOf(leaf.Type)
+		switch {
+		case leaf.MaxRep > 0:
+			return nil, nil, fmt.Errorf("column %s has several values a row and cannot stand in an expression", path)
+		case !ok:
+			return nil, nil, fmt.Errorf("column %s is %s, which cannot stand in an expression", path, leaf.Type)
+		}
+		types[path] = t
+		slots = append(slots, slot)
+	}
+	return slots, func(path string) expr.Type { return types[path] }, nil
 }
 
 // vectors are the columns of a batch as the program wants them.
@@ -145,14 +181,18 @@ func (c *compiled) vectors(dst []*scan.Vector, v *view) []*scan.Vector {
 
 // firstFailure is why a row's result cannot be computed, or nil.
 func (c *compiled) firstFailure(v *view, marks []uint8) *Failure {
+	return c.condition.failureOf(c.Program, v, marks)
+}
+
+func (c *condition) failureOf(program *expr.Program, v *view, marks []uint8) *Failure {
 	if !slices.ContainsFunc(marks, func(m uint8) bool { return m > markNull }) {
 		return nil
 	}
 	for row, m := range marks {
-		if why := c.Failure(m); why != "" {
-			line, column, _ := c.condition.place(0)
+		if why := program.Failure(m); why != "" {
+			line, column, _ := c.place(0)
 			return &Failure{Cause: CauseData, File: v.unit.file.Key, Message: fmt.Sprintf(
-				"row %d: %s (%s:%d:%d)", v.place(row), why, c.condition.file, line, column)}
+				"row %d: %s (%s:%d:%d)", v.place(row), why, c.file, line, column)}
 		}
 	}
 	return nil

@@ -22,6 +22,8 @@ func (c *checker) call(n *node) error {
 	case "regexp_like":
 		least, most = 2, 2
 	case "length", "lower", "upper", "trim", "abs", "date":
+	case "count", "sum", "min", "max", "avg":
+		return mistake(n.start, n.end, "%s is an aggregate, which stands in a metric alone", n.sign)
 	default:
 		return mistake(n.start, n.end, "unknown function %q, there are %s", n.sign, strings.Join(functions(), ", "))
 	}

@@ -18,6 +18,7 @@ const (
 	opCase // when, then, …, else
 	opCall // sign is the function
 	opCast
+	opAggregate // sign is the function, column its place among the calls
 )
 
 // node is one part of an expression.

@@ -14,14 +14,20 @@ type parser struct {
 	depth   int
 	casts   int
 	columns []string
+
+	over   bool // what is read stands over aggregates
+	inside bool // of one of them
+	calls  []*node
 }
 
-func parse(s string) (*node, *parser, error) {
+func parse(s string) (*node, *parser, error) { return parseWith(s, &parser{}) }
+
+func parseWith(s string, p *parser) (*node, *parser, error) {
 	tokens, err := lex(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &parser{source: s, tokens: tokens}
+	p.source, p.tokens = s, tokens
 	if p.peek().kind == endOfText {
 		return nil, nil, mistake(0, 0, "the expression is empty")
 	}

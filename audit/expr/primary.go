@@ -56,6 +56,8 @@ func (p *parser) word(t token) (*node, error) {
 	case (word == "date" || word == "timestamp" || word == "time") && following.kind == text:
 		p.at += 2
 		return p.timeLiteral(word, t, following)
+	case call && p.over && isAggregate(word):
+		return p.aggregate(t)
 	case call:
 		return p.deeper(p.call)
 	case isKeyword(word):
@@ -95,6 +97,9 @@ func (p *parser) columnPath() (*node, error) {
 			break
 		}
 		path += "."
+	}
+	if p.over && !p.inside {
+		return nil, mistake(start, p.tokens[p.at-1].end, "column %s stands outside of the aggregates: count, sum, min, max, avg", path)
 	}
 	at := slices.Index(p.columns, path)
 	if at < 0 {
