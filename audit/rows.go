@@ -164,7 +164,7 @@ func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 	}
 	if bad == nil && s.ref.NonNull == vec.Column.MaxDef && int64(len(s.samples)) >= s.of.check.Samples {
 		// Which rows are NULL is of no interest any more, how many are is known.
-		s.nulls(v.rows, v.rows-vec.Present)
+		s.nulls(int64(v.rows), int64(v.rows-vec.Present))
 		return
 	}
 	next := 0
@@ -190,13 +190,13 @@ func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 }
 
 // nulls counts rows, some of them NULL, without looking at them.
-func (s *rowState) nulls(rows, null int) {
-	s.tested += int64(rows)
+func (s *rowState) nulls(rows, null int64) {
+	s.tested += rows
 	switch {
 	case s.of.failNull:
-		s.bad += int64(null)
+		s.bad += null
 	case !s.of.takeNull:
-		s.tested -= int64(null)
+		s.tested -= null
 	}
 }
 
@@ -268,15 +268,18 @@ func (s *rowState) violation(v *view, vec *scan.Vector, row, value int) {
 		return
 	}
 	cell := Value{Column: s.of.path, Null: value < 0}
-	switch {
-	case s.redact:
-		cell = Value{Column: s.of.path, Text: redactedText}
-	case value >= 0:
+	if value >= 0 && !s.redact {
 		cell.Text = cutCell(vectorText(vec, value))
 	}
-	s.samples = append(s.samples, Sample{
-		File: v.unit.file.key(), Row: v.place(row), Values: []Value{cell},
-	})
+	s.sample(v.unit, v.place(row), cell)
+}
+
+// sample keeps a row, from 0 in the file.
+func (s *rowState) sample(u *unit, row int64, cell Value) {
+	if s.redact {
+		cell = Value{Column: s.of.path, Text: redactedText}
+	}
+	s.samples = append(s.samples, Sample{File: u.file.key(), Row: row, Values: []Value{cell}})
 }
 
 func (r *rowCheck) merge(s state) {

@@ -193,7 +193,6 @@ func (r *reading) leaves() []int {
 
 // pass reads the row group once, with what is not broken, from fresh states.
 func (r *reading) pass(ctx context.Context) error {
-	file := r.unit.file
 	r.states = make([]state, len(r.trials))
 	r.nulls, r.stats, r.badUTF8 = make([]int64, len(r.p.slots)), nil, nil
 	for i, t := range r.trials {
@@ -201,7 +200,19 @@ func (r *reading) pass(ctx context.Context) error {
 			r.states[i] = r.p.trials[t].assertion.open(r.unit)
 		}
 	}
-	req, place := r.request()
+	counted := r.counted()
+	for _, ask := range counted {
+		if err := r.countLevels(ctx, ask); err != nil {
+			return err
+		}
+	}
+	return r.batches(ctx, counted)
+}
+
+// batches reads the columns that are not counted.
+func (r *reading) batches(ctx context.Context, counted []leafCount) error {
+	file := r.unit.file
+	req, place := r.request(counted)
 	checks := make([]*scan.StatisticsCheck, len(req.Columns))
 	for i, c := range req.Columns {
 		check, err := file.scan.CheckStatistics(r.unit.group, c.Column)
@@ -223,12 +234,18 @@ func (r *reading) pass(ctx context.Context) error {
 		return err
 	}
 	for i, c := range req.Columns {
-		if text := checks[i].Result(); text != "" {
-			r.stats = append(r.stats, fmt.Sprintf("%s: row group %d: column %s: %s",
-				file.Key, r.unit.group, file.scan.Columns()[c.Column].Dotted, text))
-		}
+		r.compare(checks[i], c.Column)
 	}
 	return nil
+}
+
+// compare notes statistics that disagree with the data.
+func (r *reading) compare(check *scan.StatisticsCheck, leaf int) {
+	file := r.unit.file
+	if text := check.Result(); text != "" {
+		r.stats = append(r.stats, fmt.Sprintf("%s: row group %d: column %s: %s",
+			file.Key, r.unit.group, file.scan.Columns()[leaf].Dotted, text))
+	}
 }
 
 // whole reports whether none of a trial's columns is broken.
@@ -241,9 +258,10 @@ func (r *reading) whole(trial int) bool {
 	return true
 }
 
-// request asks for each leaf once: for values if anybody wants them. place maps
+// request asks for each leaf once, those that are counted aside: for values if
+// anybody wants them. place maps
 // leaves to their position in batches.
-func (r *reading) request() (scan.Request, map[int]int) {
+func (r *reading) request(counted []leafCount) (scan.Request, map[int]int) {
 	file := r.unit.file
 	needs := map[int]scan.Need{}
 	for _, t := range r.trials {
@@ -256,7 +274,8 @@ func (r *reading) request() (scan.Request, map[int]int) {
 	var req scan.Request
 	place := map[int]int{}
 	for _, leaf := range r.leaves() {
-		if r.broken[leaf] != nil {
+		isCounted := slices.ContainsFunc(counted, func(c leafCount) bool { return c.leaf == leaf })
+		if r.broken[leaf] != nil || isCounted {
 			continue
 		}
 		need := needs[leaf]

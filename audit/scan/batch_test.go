@@ -70,7 +70,7 @@ func TestNestedNulls(t *testing.T) {
 		return err
 	})
 	f := openBytes(t, data, Options{})
-	c, err := f.CountLevels(context.Background(), 0, 0)
+	c, err := f.CountLevels(context.Background(), 0, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

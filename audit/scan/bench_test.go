@@ -107,7 +107,7 @@ func BenchmarkCountLevels(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for rg := range f.Footer().RowGroups {
-					if _, err := f.CountLevels(context.Background(), rg, c.Index); err != nil {
+					if _, err := f.CountLevels(context.Background(), rg, c.Index, 10); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -2,7 +2,7 @@ package scan
 
 import (
 	"context"
-	"math/bits"
+	"slices"
 )
 
 // LevelCounts is what the levels of one column chunk, or of several added up,
@@ -15,9 +15,14 @@ type LevelCounts struct {
 	// NullRows is the number of rows in which at least one instance of the
 	// leaf is NULL.
 	NullRows int64
+	// Places[def] are the first rows of the chunk at that level, from 0, as many
+	// as were asked for. Only below the column's MaxDef, and nil of a column that
+	// is repeated.
+	Places [][]int64
 }
 
-// Add adds o, counts of another chunk of the same column.
+// Add adds o, counts of another chunk of the same column. Places stay those of
+// the first.
 func (c *LevelCounts) Add(o LevelCounts) {
 	if c.Counts == nil {
 		c.Counts = newCounts(len(o.Counts), len(o.Counts[0]))
@@ -48,6 +53,26 @@ func (c *LevelCounts) Of(r Ref) (instances, nulls int64) {
 	return instances, nulls
 }
 
+// Nulls is the number of entries without a value.
+func (c *LevelCounts) Nulls() int64 {
+	n := c.Entries
+	for rep := range c.Counts {
+		n -= c.Counts[rep][len(c.Counts[rep])-1]
+	}
+	return n
+}
+
+// NullPlaces are the first rows, from 0 in the chunk, in which a path that is
+// not repeated is NULL: as many as were asked for, or all.
+func (c *LevelCounts) NullPlaces(r Ref, places int) []int64 {
+	var rows []int64
+	for def := range min(int(r.NonNull), len(c.Places)) {
+		rows = append(rows, c.Places[def]...)
+	}
+	slices.Sort(rows)
+	return rows[:min(places, len(rows))]
+}
+
 func newCounts(reps, defs int) [][]int64 {
 	counts := make([][]int64, reps)
 	for i := range counts {
@@ -57,20 +82,24 @@ func newCounts(reps, defs int) [][]int64 {
 }
 
 // CountLevels reads the levels of every page of one column chunk and none of
-// its values.
-func (f *File) CountLevels(ctx context.Context, rg, column int) (LevelCounts, error) {
+// its values. It notes the places of so many NULLs.
+func (f *File) CountLevels(ctx context.Context, rg, column, places int) (LevelCounts, error) {
 	c, err := f.chunk(rg, column)
 	if err != nil {
 		return LevelCounts{}, err
 	}
-	t := tally{column: c.column, counts: newCounts(int(c.column.MaxRep)+1, int(c.column.MaxDef)+1)}
 	pages := f.openChunk(c, ReadLevels, f.src, f.opts.ReadSize)
 	defer pages.close(f)
+	return pages.countLevels(ctx, places)
+}
+
+func (r *pageReader) countLevels(ctx context.Context, places int) (LevelCounts, error) {
+	t := newTally(r.column, places)
 	for {
 		if err := ctx.Err(); err != nil {
 			return LevelCounts{}, err
 		}
-		p, err := pages.next(ctx)
+		p, err := r.next(ctx)
 		if err != nil {
 			return LevelCounts{}, err
 		}
@@ -78,16 +107,16 @@ func (f *File) CountLevels(ctx context.Context, rg, column int) (LevelCounts, er
 			break
 		}
 		if err := t.page(p); err != nil {
-			return LevelCounts{}, pages.at(p.ordinal, p.offset, err)
+			return LevelCounts{}, r.at(p.ordinal, p.offset, err)
 		}
 	}
-	if t.rows != c.rows {
-		return LevelCounts{}, c.fault(BadRows, "the column has %d rows, the row group %d", t.rows, c.rows)
+	if t.rows != r.rows {
+		return LevelCounts{}, r.fault(BadRows, "the column has %d rows, the row group %d", t.rows, r.rows)
 	}
 	if t.rowHasNull {
 		t.nullRows++
 	}
-	return LevelCounts{Rows: t.rows, Entries: c.entries, Counts: t.counts, NullRows: t.nullRows}, nil
+	return LevelCounts{Rows: t.rows, Entries: r.entries, Counts: t.counts, NullRows: t.nullRows, Places: t.places}, nil
 }
 
 // tally counts the levels of one chunk.
@@ -97,18 +126,22 @@ type tally struct {
 	rows       int64
 	nullRows   int64
 	rowHasNull bool // of the row that is being read
+	places     [][]int64
+	most       int // places of each level that are wanted
 	def, rep   [entryStep]uint8
+}
+
+func newTally(c *Column, places int) tally {
+	t := tally{column: c, counts: newCounts(int(c.MaxRep)+1, int(c.MaxDef)+1), most: places}
+	if c.MaxRep == 0 {
+		t.places = make([][]int64, c.MaxDef)
+	}
+	return t
 }
 
 func (t *tally) page(p *page) error {
 	if t.column.MaxRep == 0 {
-		t.rows += int64(p.left)
-		before := t.present()
-		if err := p.def.tally(p.left, t.counts[0]); err != nil {
-			return err
-		}
-		t.nullRows += int64(p.left) - (t.present() - before)
-		return nil
+		return t.flat(p)
 	}
 	for p.left > 0 {
 		n, err := t.run(p)
@@ -164,8 +197,6 @@ func (t *tally) run(p *page) (int, error) {
 	return n, nil
 }
 
-func (t *tally) present() int64 { return t.counts[0][t.column.MaxDef] }
-
 func (t *tally) entries(rep, def []uint8) {
 	ref := t.column.Ref
 	for i, r := range rep {
@@ -182,74 +213,4 @@ func (t *tally) entries(rep, def []uint8) {
 			t.rowHasNull = true
 		}
 	}
-}
-
-// tally counts n levels into counts, a run at a time.
-func (s *levelStream) tally(n int, counts []int64) error {
-	if s.max == 0 {
-		counts[0] += int64(n)
-		return nil
-	}
-	if s.legacy != nil {
-		return s.tallyPieces(n, counts)
-	}
-	for n > 0 {
-		if err := s.hybrid.next(); err != nil {
-			return err
-		}
-		k := min(n, s.hybrid.run)
-		switch {
-		case s.hybrid.packed == nil && s.hybrid.value > uint32(s.max):
-			return faultf(BadPage, "level %d, the column's maximum is %d", s.hybrid.value, s.max)
-		case s.hybrid.packed == nil:
-			counts[s.hybrid.value] += int64(k)
-			s.hybrid.run -= k
-		case s.max == 1:
-			ones := s.hybrid.ones(k)
-			counts[1] += int64(ones)
-			counts[0] += int64(k - ones)
-		default:
-			if err := s.tallyPieces(k, counts); err != nil {
-				return err
-			}
-		}
-		n -= k
-	}
-	return nil
-}
-
-// tallyPieces expands the levels a piece at a time.
-func (s *levelStream) tallyPieces(n int, counts []int64) error {
-	var piece [entryStep]uint8
-	for n > 0 {
-		part := piece[:min(n, entryStep)]
-		if err := s.read(part); err != nil {
-			return err
-		}
-		for _, v := range part {
-			counts[v]++
-		}
-		n -= len(part)
-	}
-	return nil
-}
-
-// ones counts set bits among the next n values of a bit-packed run of width 1.
-func (h *hybrid) ones(n int) int {
-	h.run -= n
-	count := 0
-	for ; n > 0 && h.bit&7 != 0; n-- {
-		count += int(h.packed[h.bit>>3] >> (h.bit & 7) & 1)
-		h.bit++
-	}
-	whole := h.packed[h.bit>>3:][:n>>3]
-	for _, b := range whole {
-		count += bits.OnesCount8(b)
-	}
-	h.bit += n &^ 7
-	for n &= 7; n > 0; n-- {
-		count += int(h.packed[h.bit>>3] >> (h.bit & 7) & 1)
-		h.bit++
-	}
-	return count
 }

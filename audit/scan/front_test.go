@@ -64,7 +64,7 @@ func TestLevelsReadOnlyTheFront(t *testing.T) {
 					t.Fatal(err)
 				}
 				footer := src.bytes.Load()
-				c, err := f.CountLevels(context.Background(), 0, 0)
+				c, err := f.CountLevels(context.Background(), 0, 0, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

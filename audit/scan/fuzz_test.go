@@ -78,7 +78,7 @@ func compareScans(t *testing.T, f, again *File, rg int) {
 		if levelsErr != nil || levels[0] != d[0] {
 			t.Fatalf("column %d: with values %+v, levels alone %+v, %v", col, d[0], levels[0], levelsErr)
 		}
-		counts, err := f.CountLevels(context.Background(), rg, col)
+		counts, err := f.CountLevels(context.Background(), rg, col, notedPlaces)
 		if err != nil || counts.Rows != d[0].rows || counts.Entries != d[0].entries {
 			t.Fatalf("column %d: scanned %+v, counted %+v, %v", col, d[0], counts, err)
 		}

@@ -24,13 +24,14 @@ func TestBitOrders(t *testing.T) {
 			if err != nil || !bytes.Equal(rest, []byte{0xee}) {
 				t.Fatalf("rest %x, %v", rest, err)
 			}
-			again, counts := s, make([]int64, 8)
+			again, counts := s, newTally(&Column{MaxDef: 7}, 1)
 			got := make([]uint8, len(want))
 			if err := s.read(got); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("levels %v, %v", got, err)
 			}
-			if err := again.tally(len(want), counts); err != nil || !slices.Equal(counts, []int64{1, 1, 1, 1, 1, 1, 1, 1}) {
-				t.Errorf("counts %v, %v", counts, err)
+			err = counts.page(&page{def: again, left: len(want)})
+			if err != nil || !slices.Equal(counts.counts[0], []int64{1, 1, 1, 1, 1, 1, 1, 1}) || !slices.Equal(counts.places[6], []int64{6}) {
+				t.Errorf("counts %v, places %v, %v", counts.counts, counts.places, err)
 			}
 		})
 	}
@@ -69,9 +70,9 @@ func TestBadLevels(t *testing.T) {
 			if err := read(func(s levelStream) error { return s.read(got) }); err == nil {
 				t.Errorf("levels %v", got)
 			}
-			counts := make([]int64, int(test.max)+1)
-			if err := read(func(s levelStream) error { return s.tally(8, counts) }); err == nil {
-				t.Errorf("counts %v", counts)
+			counts := newTally(&Column{MaxDef: test.max}, 1)
+			if err := read(func(s levelStream) error { return counts.page(&page{def: s, left: 8}) }); err == nil {
+				t.Errorf("counts %v", counts.counts)
 			}
 		})
 	}

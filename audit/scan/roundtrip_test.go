@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -20,6 +21,9 @@ func openBytes(t testing.TB, data []byte, opts Options) *File {
 	return f
 }
 
+// notedPlaces is how many NULLs' places the tests ask for.
+const notedPlaces = 3
+
 // checkFile compares every column of a generated file with what was written.
 func checkFile(t *testing.T, data []byte, groups [][]written, opts Options) {
 	t.Helper()
@@ -34,7 +38,7 @@ func checkFile(t *testing.T, data []byte, groups [][]written, opts Options) {
 		}
 		for col := range want {
 			compareLeaf(t, want[col].path, got[col], want[col].leafData)
-			counts, err := f.CountLevels(context.Background(), rg, col)
+			counts, err := f.CountLevels(context.Background(), rg, col, notedPlaces)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,6 +52,7 @@ func checkCounts(t *testing.T, c *Column, got LevelCounts, want written) {
 	t.Helper()
 	counts := newCounts(int(c.MaxRep)+1, int(c.MaxDef)+1)
 	nullRows, null := int64(0), false
+	var places []int64
 	for i, def := range want.def {
 		rep := uint8(0)
 		if c.MaxRep > 0 {
@@ -60,6 +65,9 @@ func checkCounts(t *testing.T, c *Column, got LevelCounts, want written) {
 			nullRows, null = nullRows+1, true
 		}
 		counts[rep][def]++
+		if c.MaxRep == 0 && def < c.MaxDef && len(places) < notedPlaces {
+			places = append(places, int64(i))
+		}
 	}
 	if got.Rows != int64(want.rows) || got.Entries != int64(len(want.def)) || got.NullRows != nullRows {
 		t.Errorf("column %s: rows, entries, NULL rows %d %d %d, want %d %d %d", c.Dotted,
@@ -67,6 +75,9 @@ func checkCounts(t *testing.T, c *Column, got LevelCounts, want written) {
 	}
 	if fmt.Sprint(got.Counts) != fmt.Sprint(counts) {
 		t.Errorf("column %s: counts %v, want %v", c.Dotted, got.Counts, counts)
+	}
+	if of := got.NullPlaces(c.Ref, notedPlaces); !slices.Equal(of, places) {
+		t.Errorf("column %s: NULLs at %v, want %v", c.Dotted, of, places)
 	}
 }
 

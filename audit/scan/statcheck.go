@@ -64,6 +64,9 @@ func (s *StatisticsCheck) Observe(v *Vector) {
 	}
 }
 
+// ObserveLevels takes in all of the chunk's levels.
+func (s *StatisticsCheck) ObserveLevels(c *LevelCounts) { s.nulls += c.Nulls() }
+
 // values compares n values: in a loop of their own where they are plain numbers
 // or strings, which most are.
 func (s *StatisticsCheck) values(v *Values, n int) {

@@ -25,7 +25,7 @@ func TestWalkPages(t *testing.T) {
 	}
 	present := int64(0)
 	for rg := range f.Footer().RowGroups {
-		counts, err := f.CountLevels(context.Background(), rg, 0)
+		counts, err := f.CountLevels(context.Background(), rg, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
