@@ -1,4 +1,4 @@
-# Targets: build demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
+# Targets: build wap-duckdb demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
 
 GO ?= go
 FUZZTIME ?= 30s
@@ -10,10 +10,17 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 PROGRAMS := ./testdata/demo ./testdata/ledger ./testdata/mutants
 PACKAGES := ./... ./testdata $(PROGRAMS)
 
-.PHONY: build demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
+# Modules of their own: DuckDB is a library of C++, and wap is to need none.
+ENGINES := cmd/wap-duckdb testdata/bench
+
+.PHONY: build wap-duckdb demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap
+
+# The engine of `sql` assertions. Needs a C compiler.
+wap-duckdb:
+	cd cmd/wap-duckdb && CGO_ENABLED=1 $(GO) build -trimpath -ldflags '-s -w' -o ../../bin/wap-duckdb .
 
 demo: build
 	CGO_ENABLED=0 $(GO) build -o bin/orders ./testdata/demo
@@ -32,6 +39,10 @@ test: explore
 	echo "servers: $$(sort -u $$servers | paste -sd, - | sed 's/,/, /g')"; \
 	[ -s $$servers ] || { echo "no test used an object store"; code=1; }; \
 	rm -f $$servers; exit $$code
+	@for module in $(ENGINES); do \
+		echo "cd $$module && $(GO) test ./..."; \
+		(cd $$module && CGO_ENABLED=1 $(GO) test -timeout 10m ./...) || exit 1; \
+	done
 
 # Every interleaving of the small scenarios, four minutes of two cores, and as
 # many schedules of four clients as take five more. A plain "go test" looks at the
@@ -47,11 +58,14 @@ check:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt wanted:"; echo "$$files"; exit 1; fi
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
+	@tool=$$($(GO) tool -n staticcheck); for module in $(ENGINES); do \
+		echo "cd $$module && $(GO) vet ./... && staticcheck ./..."; \
+		(cd $$module && export CGO_ENABLED=1 && $(GO) vet ./... && "$$tool" ./...) || exit 1; \
+	done
 	$(GO) mod tidy -diff
 	$(GO) test -count=1 ./testdata
 
-# The comparison with DuckDB is a module of its own, so that nobody else needs it
-# or a C compiler. BENCHFLAGS='-rows 2000000 -repeat 1' is a quick look.
+# The comparison with DuckDB. BENCHFLAGS='-rows 2000000 -repeat 1' is a quick look.
 bench: build
 	cd testdata/bench && $(GO) build -o ../../bin/bench . && CGO_ENABLED=1 $(GO) build -o ../../bin/duck ./duck
 	bin/bench -wap bin/wap -duck bin/duck -flights ../shared/data/flights-3m.parquet $(BENCHFLAGS)

@@ -31,6 +31,9 @@ type Partition struct {
 	// Live are the files the partition keeps beside Files: in mode append,
 	// uniqueness spans both, every other assertion judges Files alone.
 	Live []File
+	// Baseline are the files that readers see of the partition now, whatever the
+	// mode; plugins are given them (see [Config.ReadsBaseline]).
+	Baseline []File
 	// Previous are the live partition's totals, null where there is none: an
 	// overwrite that shrinks it by more than half is a warning.
 	Previous *manifest.Totals
@@ -47,6 +50,7 @@ type File struct {
 	Task       string
 	Attempt    string
 	Source     scan.Source
+	Rows       int64 // as its manifest says; only a Baseline's are asked for
 }
 
 // Options are what an audit needs beside rules and files. The zero value is
@@ -62,13 +66,13 @@ type Options struct {
 	// LiveSHA256 tells whether a file with these bytes is live already in the
 	// table (no_duplicate_content, mode append); nil: not known.
 	LiveSHA256 func(sha256 string) (key string, live bool)
-	// Plugins runs exec assertions; nil: they are errors.
+	// Plugins runs exec assertions; nil: they are errors, as are those of sql.
 	Plugins Plugins
 	// Progress is told bytes read so far and in all; may be nil.
 	Progress func(done, total int64)
 }
 
-// Plugins runs an exec assertion's command.
+// Plugins runs the commands of exec and sql.
 type Plugins interface {
 	// Run gives document to command on stdin and returns what it printed. The
 	// error is about starting, the exit status, or ctx's end; stderr is at most

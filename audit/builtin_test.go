@@ -21,7 +21,7 @@ func TestBuiltins(t *testing.T) {
 		{"shrunk", "integrity: {}", Partition{Mode: manifest.ModeOverwrite, Files: []File{file}, Previous: &manifest.Totals{Rows: 5}}, "shrink", Warn},
 		{"halved", "integrity: {}", Partition{Mode: manifest.ModeOverwrite, Files: []File{file}, Previous: &manifest.Totals{Rows: 4}}, "shrink", Pass},
 		{"shrunk a little", "shrink: {max_drop: 10%}", Partition{Mode: manifest.ModeOverwrite, Files: []File{file}, Previous: &manifest.Totals{Rows: 3}}, "shrink", Warn},
-		{"twice", "integrity: {}", Partition{Mode: manifest.ModeAppend, Files: []File{{"a", "s1", "", 0, "", "", file.Source}, {"b", "s1", "", 0, "", "", file.Source}}}, "no_duplicate_content", Fail},
+		{"twice", "integrity: {}", Partition{Mode: manifest.ModeAppend, Files: []File{{Key: "a", SHA256: "s1", Source: file.Source}, {Key: "b", SHA256: "s1", Source: file.Source}}}, "no_duplicate_content", Fail},
 		{"empty", "integrity: {}", Partition{Files: []File{fileOf(t, "a", longs("x"))}}, "not_empty", Fail},
 		{"empty, allowed", "integrity: {}\nallow_empty: true", Partition{Files: []File{fileOf(t, "a", longs("x"))}}, "not_empty", Pass},
 		{"no file", "integrity: {}", Partition{}, "not_empty", Fail},

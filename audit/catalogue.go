@@ -20,13 +20,16 @@ type kind struct {
 	// rows: it counts violating rows, so that thresholds, samples, on_no_rows
 	// and nulls apply.
 	rows bool
-	// where: the rows it sees can be chosen; rows implies it.
-	where  bool
-	params []param
+	// where: the rows it sees can be chosen; rows implies it, unless whole says
+	// that it sees all there are.
+	where, whole bool
+	params       []param
 	// list and scalar name the parameter that a list or a single value stands
 	// for in the short form; "columns" is allowed, empty means no short form.
 	list, scalar string
 	nulls        []string // words that `nulls` takes, the default first
+	// settle fills in defaults that depend on other parameters or on the call.
+	settle func(r *reader, c *Check)
 	// verify looks at parameters together; it returns what is wrong.
 	verify func(c *Check) error
 	// bind prepares the assertion for a partition. Its error is the data's:
@@ -56,7 +59,7 @@ func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
 		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(),
 		quantileKinds(), sketchKinds(), metricKinds(), orderKinds(), setKinds(), listKinds(),
-		freshnessKinds(), expressionKinds(), pluginKinds())
+		freshnessKinds(), expressionKinds(), pluginKinds(), sqlKinds())
 }
 
 // comingNames are catalogue names that this version does not have yet; a file
@@ -65,7 +68,7 @@ func comingNames() []string {
 	return []string{
 		"schema_unchanged", "relationships", "foreign_key", "change", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
-		"mutually_exclusive_ranges", "sql",
+		"mutually_exclusive_ranges",
 	}
 }
 

@@ -53,11 +53,20 @@ type document struct {
 	Schema     int               `json:"schema"`
 	Assertion  string            `json:"assertion"`
 	Now        time.Time         `json:"now"`
+	Query      string            `json:"query,omitempty"` // of sql
 	Partition  pluginPartition   `json:"partition"`
 	Columns    []pluginColumn    `json:"columns"`
 	Files      []pluginFile      `json:"files"`
 	Parameters map[string]string `json:"parameters"`
 	Baseline   []pluginFile      `json:"baseline"`
+	Limits     pluginLimits      `json:"limits"`
+}
+
+// pluginLimits are what a plugin should keep to. It is killed at the timeout.
+type pluginLimits struct {
+	Samples     int64 `json:"samples"`
+	TimeoutMS   int64 `json:"timeout_ms"`
+	MemoryBytes int64 `json:"memory_bytes"`
 }
 
 type pluginPartition struct {
@@ -83,6 +92,7 @@ type pluginFile struct {
 // pluginVerdict is what a plugin prints. Unknown fields are left for its own use.
 type pluginVerdict struct {
 	Outcome    string          `json:"outcome"`
+	Cause      Cause           `json:"cause"` // of an error; outside unless it is data
 	Observed   json.RawMessage `json:"observed"`
 	Expected   json.RawMessage `json:"expected"`
 	Violations int64           `json:"violations"`
@@ -91,22 +101,45 @@ type pluginVerdict struct {
 }
 
 func (e *plugin) finish(ctx context.Context, p *judgement) verdict {
-	if p.audit.opts.Plugins == nil {
-		return verdict{failure: &Failure{Cause: CauseOutside, Message: "plugins cannot be run here"}}
+	words, _ := get[[]string](e.check, "command")
+	got, v := e.ask(ctx, p, words, "")
+	if v.failure != nil {
+		return v
 	}
-	command, doc, err := e.prepare(ctx, p)
-	if err != nil {
-		return verdict{failure: p.failureOf(err)}
+	v.observed, v.expected, v.message = rawText(got.Observed), rawText(got.Expected), got.Message
+	v.violations = got.Violations
+	switch got.Outcome {
+	case "pass":
+		v.holds = true
+	case "warn":
+		v.warning = true
+	case "fail":
+	default:
+		v.failure = e.failed("gave the outcome %q, not pass, warn, fail or error", got.Outcome)
+	}
+	return v
+}
+
+// ask runs a command and takes its answer, whose outcome is not looked at save
+// for error. A query is for engines that run one.
+func (e *plugin) ask(ctx context.Context, p *judgement, words []string, query string) (*pluginVerdict, verdict) {
+	if p.audit.opts.Plugins == nil {
+		return nil, verdict{failure: &Failure{Cause: CauseOutside, Message: "plugins cannot be run here"}}
 	}
 	text, _ := get[string](e.check, "timeout")
 	timeout, err := time.ParseDuration(text)
 	if err != nil {
-		return verdict{failure: p.failureOf(err)}
+		return nil, verdict{failure: p.failureOf(err)}
+	}
+	command, doc, err := e.prepare(ctx, p, words, query)
+	if err != nil {
+		return nil, verdict{failure: p.failureOf(err)}
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	stdout, stderr, err := p.audit.opts.Plugins.Run(limited, command, doc)
 	v := verdict{grade: GradeScan, tested: p.rows, stderr: tailText(stderr)}
+	var got *pluginVerdict
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		v.failure = e.failed("gave no verdict within %s", text)
@@ -115,9 +148,9 @@ func (e *plugin) finish(ctx context.Context, p *judgement) verdict {
 	case len(stdout) > maxVerdict:
 		v.failure = e.failed("printed more than %d bytes", maxVerdict)
 	default:
-		e.read(stdout, &v)
+		got = e.read(stdout, &v)
 	}
-	return v
+	return got, v
 }
 
 func (e *plugin) failed(format string, args ...any) *Failure {
@@ -129,9 +162,8 @@ func tailText(b []byte) string {
 }
 
 // prepare fills in what depends on the partition.
-func (e *plugin) prepare(ctx context.Context, p *judgement) (command []string, doc []byte, err error) {
-	parts, _ := get[[]string](e.check, "command")
-	for _, part := range parts {
+func (e *plugin) prepare(ctx context.Context, p *judgement, words []string, query string) (command []string, doc []byte, err error) {
+	for _, part := range words {
 		text, err := e.substitute(part)
 		if err != nil {
 			return nil, nil, err
@@ -140,7 +172,10 @@ func (e *plugin) prepare(ctx context.Context, p *judgement) (command []string, d
 	}
 	d := document{
 		Schema: 1, Assertion: e.check.ID, Now: p.audit.opts.Now.UTC(), Parameters: map[string]string{},
-		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys},
+		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys}, Limits: e.limits(p),
+	}
+	if d.Query, err = e.substitute(query); err != nil {
+		return nil, nil, err
 	}
 	if d.Partition.Keys == nil {
 		d.Partition.Keys = []manifest.KeyValue{}
@@ -154,57 +189,67 @@ func (e *plugin) prepare(ctx context.Context, p *judgement) (command []string, d
 	for _, c := range p.files[0].scan.Columns() {
 		d.Columns = append(d.Columns, pluginColumn{c.Dotted, c.Type.String(), c.Nullable()})
 	}
-	if d.Files, err = e.files(ctx, p, p.files); err != nil {
-		return nil, nil, err
+	for _, f := range p.files {
+		if err := e.add(ctx, p, &d.Files, f.File, f.scan.Footer().Rows); err != nil {
+			return nil, nil, err
+		}
 	}
-	if d.Baseline, err = e.files(ctx, p, p.live); err != nil {
-		return nil, nil, err
+	d.Baseline = []pluginFile{}
+	for _, f := range p.part.Baseline {
+		if err := e.add(ctx, p, &d.Baseline, f, f.Rows); err != nil {
+			return nil, nil, err
+		}
 	}
 	doc, err = json.Marshal(d)
 	return command, doc, err
 }
 
-func (e *plugin) files(ctx context.Context, p *judgement, files []*openFile) ([]pluginFile, error) {
-	local, _ := get[bool](e.check, "local")
-	out := []pluginFile{}
-	for _, f := range files {
-		file := pluginFile{Key: f.Key, URL: p.audit.opts.Plugins.URL(f.File), Size: f.Source.Size()}
-		if f.scan != nil {
-			file.Rows = f.scan.Footer().Rows
+func (e *plugin) limits(p *judgement) pluginLimits {
+	text, _ := get[string](e.check, "timeout")
+	timeout, _ := time.ParseDuration(text) // asked for it before
+	return pluginLimits{e.check.Samples, timeout.Milliseconds(), p.audit.opts.Memory}
+}
+
+func (e *plugin) add(ctx context.Context, p *judgement, list *[]pluginFile, f File, rows int64) error {
+	file := pluginFile{Key: f.Key, URL: p.audit.opts.Plugins.URL(f), Size: f.Source.Size(), Rows: rows}
+	if local, _ := get[bool](e.check, "local"); local {
+		path, err := p.audit.opts.Plugins.Local(ctx, f)
+		if err != nil {
+			return fmt.Errorf("fetch %q for a plugin: %w", f.Key, err)
 		}
-		if local {
-			path, err := p.audit.opts.Plugins.Local(ctx, f.File)
-			if err != nil {
-				return nil, fmt.Errorf("fetch %q for a plugin: %w", f.Key, err)
-			}
-			file.Path = path
-		}
-		out = append(out, file)
+		file.Path = path
 	}
-	return out, nil
+	*list = append(*list, file)
+	return nil
 }
 
 // read takes one JSON verdict, the whole of stdout.
-func (e *plugin) read(stdout []byte, v *verdict) {
+func (e *plugin) read(stdout []byte, v *verdict) *pluginVerdict {
 	var got pluginVerdict
 	dec := json.NewDecoder(bytes.NewReader(stdout))
 	err := dec.Decode(&got)
 	switch {
 	case errors.Is(err, io.EOF):
 		v.failure = e.failed("printed no verdict")
-		return
+		return nil
 	case err != nil:
 		v.failure = e.failed("printed no valid verdict: %s", err)
-		return
+		return nil
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		v.failure = e.failed("printed something after its verdict")
-		return
+		return nil
 	}
-	v.observed, v.expected, v.message = rawText(got.Observed), rawText(got.Expected), got.Message
-	v.violations = got.Violations
-	limit := min(len(got.Samples), int(e.check.Samples))
-	v.samples = got.Samples[:limit]
+	switch {
+	case got.Outcome == "error":
+		v.failure = e.failed("could not judge: %s", got.Message)
+		if got.Cause == CauseData {
+			v.failure.Cause = CauseData
+		}
+	case got.Violations < 0:
+		v.failure = e.failed("counted %d violations", got.Violations)
+	}
+	v.samples = got.Samples[:min(len(got.Samples), int(e.check.Samples))]
 	for i := range v.samples {
 		if v.samples[i].Values == nil {
 			v.samples[i].Values = []Value{}
@@ -216,17 +261,7 @@ func (e *plugin) read(stdout []byte, v *verdict) {
 			}
 		}
 	}
-	switch got.Outcome {
-	case "pass":
-		v.holds = true
-	case "warn":
-		v.warning = true
-	case "fail":
-	case "error":
-		v.failure = e.failed("could not judge: %s", got.Message)
-	default:
-		v.failure = e.failed("gave the outcome %q, not pass, warn, fail or error", got.Outcome)
-	}
+	return &got
 }
 
 // rawText writes a JSON value as text: strings without their quotes.

@@ -46,6 +46,7 @@ func TestPluginVerdicts(t *testing.T) {
 		{"pass", &fakePlugins{stdout: `{"outcome": "pass", "observed": 12, "expected": "few"}`}, "pass 12"},
 		{"fail", &fakePlugins{stdout: `{"outcome": "fail", "observed": "13", "violations": 4, "samples": [{"file": "a", "row": 1, "values": [{"column": "x", "text": "1"}]}]}` + "\n"}, "fail 13"},
 		{"warn", &fakePlugins{stdout: `{"outcome": "warn", "message": "hm", "extra": {}}`}, "warn hm"},
+		{"negative", &fakePlugins{stdout: `{"outcome": "fail", "violations": -1}`}, "error plugin counted -1 violations"},
 		{"says error", &fakePlugins{stdout: `{"outcome": "error", "message": "no model"}`}, "error plugin could not judge: no model"},
 		{"no outcome", &fakePlugins{stdout: `{}`}, `error plugin gave the outcome ""`},
 		{"silence", &fakePlugins{}, "error plugin printed no verdict"},
@@ -90,8 +91,9 @@ func TestPluginDocument(t *testing.T) {
 	part := Partition{
 		Partition: manifest.Partition{Table: "t", Path: "t/dt=1", Keys: []manifest.KeyValue{{Name: "dt", Value: "1", Type: "int32"}}},
 		Files:     []File{fileOf(t, "a", longs("x", 1, 2), strs("s", "q", nil))},
-		Live:      []File{fileOf(t, "b", longs("x", 1), strs("s", "q"))},
+		Baseline:  []File{fileOf(t, "b", longs("x", 1), strs("s", "q"))},
 	}
+	part.Baseline[0].Rows = 1
 	r := mustRun(t, c, part, Options{Plugins: plugins})
 	if a := resultOf(t, r, "exec"); a.Outcome != Pass || len(a.PluginStderr) != maxStderr || !strings.HasSuffix(a.PluginStderr, "the end") {
 		t.Errorf("%+v", a)
@@ -105,7 +107,8 @@ func TestPluginDocument(t *testing.T) {
 		`"columns":[{"name":"x","type":"int64","nullable":true},{"name":"s","type":"string","nullable":true}],`+
 		`"files":[{"key":"a","url":"file:///a","path":"/local/a","size":%d,"rows":2}],`+
 		`"parameters":{"day":"1","limit":"5"},`+
-		`"baseline":[{"key":"b","url":"file:///b","path":"/local/b","size":%d,"rows":1}]}`, size, part.Live[0].Source.Size())
+		`"baseline":[{"key":"b","url":"file:///b","path":"/local/b","size":%d,"rows":1}],`+
+		`"limits":{"samples":10,"timeout_ms":60000,"memory_bytes":536870912}}`, size, part.Baseline[0].Source.Size())
 	if string(plugins.document) != want || !json.Valid(plugins.document) {
 		t.Errorf("got  %s\nwant %s", plugins.document, want)
 	}

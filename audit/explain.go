@@ -174,6 +174,8 @@ func valueNode(v any) *yaml.Node {
 		return list
 	case *condition:
 		return textNode(v.text)
+	case engine:
+		return textNode(v.Name)
 	case []columnSpec:
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, spec := range v {

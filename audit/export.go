@@ -117,7 +117,11 @@ func details(a *Result) string {
 		lines = append(lines, "in "+place(a.Error))
 	}
 	for _, s := range a.Samples {
-		lines = append(lines, fmt.Sprintf("row %d of %s", s.Row, s.File))
+		file := s.File
+		if file == "" {
+			file = "what the query returned"
+		}
+		lines = append(lines, fmt.Sprintf("row %d of %s", s.Row, file))
 	}
 	return strings.Join(lines, "\n")
 }

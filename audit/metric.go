@@ -18,7 +18,7 @@ func metricKinds() []*kind {
 		return r.expression(n, name, condition{over: true})
 	}
 	return []*kind{{
-		name: "metric", where: true, verify: verifyAggregate, bind: bindMetric,
+		name: "metric", where: true, verify: verifyAggregate, bind: bindComputed,
 		params: append([]param{{name: "expr", required: true, read: over}},
 			append(comparison(numeric), param{name: "tolerance", read: difference})...),
 	}}
@@ -44,7 +44,7 @@ type computedState struct {
 	failure *Failure
 }
 
-func bindMetric(c *Check, b *binding) (assertion, error) {
+func bindComputed(c *Check, b *binding) (assertion, error) {
 	m := &computed{check: c, holds: ratioWithin(c)}
 	m.condition, _ = get[*condition](c, "expr")
 	slots, types, err := b.operands(m.condition)

@@ -102,7 +102,9 @@ func (p *judgement) result(c *Check, v verdict) Result {
 
 // count applies thresholds: fail first, then warn.
 func (r *Result) count(c *Check, v verdict, fails Outcome) {
-	r.Observed = fmt.Sprintf("%d of %d rows (%s)", v.violations, v.tested, percentText(v.violations, v.tested))
+	if r.Observed == "" {
+		r.Observed = fmt.Sprintf("%d of %d rows (%s)", v.violations, v.tested, percentText(v.violations, v.tested))
+	}
 	if c.FailIf.percent || c.FailIf.limit.unscaled.Sign() != 0 || c.FailIf.orEqual {
 		r.Expected = fmt.Sprintf("%s; fails at %s", r.Expected, c.FailIf)
 	}

@@ -173,7 +173,7 @@ func (k *kind) keys() []string {
 	return keys
 }
 
-func (k *kind) takesWhere() bool { return k.where || k.rows && !k.builtin }
+func (k *kind) takesWhere() bool { return k.where || k.rows && !k.builtin && !k.whole }
 
 // common reads the keys that assertions share; false when e is none of them or
 // does not apply to this one.
@@ -286,6 +286,9 @@ func (p *parsing) complete(c *Check, n *yaml.Node, at map[string]*yaml.Node) {
 	if c.kind.columns != noColumns && len(c.Columns) == 0 {
 		p.failHint(n, "give `columns`, or write it in the list of a column", "%s names no column", c.Type)
 		return
+	}
+	if c.kind.settle != nil {
+		c.kind.settle(p.reader, c)
 	}
 	if c.kind.verify != nil {
 		if err := c.kind.verify(c); err != nil {

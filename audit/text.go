@@ -131,7 +131,11 @@ func (t *textWriter) samples(a *Result) {
 	shown := a.Samples[:min(len(a.Samples), maxSampleLines)]
 	for i := 0; i < len(shown); {
 		file := shown[i].File
-		t.field("samples", file)
+		if file == "" {
+			t.field("samples", "of what the query returned")
+		} else {
+			t.field("samples", file)
+		}
 		rows := []string{}
 		for ; i < len(shown) && shown[i].File == file; i++ {
 			if !t.opts.Values {

@@ -232,10 +232,9 @@ func TestReadmeCommands(t *testing.T) {
 func typeIn(t *testing.T, home string, list []command) map[int][]string {
 	t.Helper()
 	clone := filepath.Join(home, "wap")
-	for _, pkg := range []string{"cmd/wap", "testdata/demo", "testdata/ledger"} {
-		name := map[string]string{"cmd/wap": "wap", "testdata/demo": "orders", "testdata/ledger": "ledger"}[pkg]
-		build := exec.Command("go", "build", "-o", filepath.Join(clone, "bin", name), "./"+pkg)
-		build.Dir = ".."
+	for pkg, name := range map[string]string{"cmd/wap": "wap", "cmd/wap-duckdb": "wap-duckdb", "testdata/demo": "orders", "testdata/ledger": "ledger"} {
+		build := exec.Command("go", "build", "-o", filepath.Join(clone, "bin", name), ".")
+		build.Dir = filepath.Join("..", pkg)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("go build %s: %v\n%s", pkg, err, out)
 		}

@@ -231,6 +231,15 @@ func (c *candidate) judged(ctx context.Context, st *state, rules *audit.Rules) (
 			}
 			part.Previous = &e.Totals
 		}
+		if p.before != nil && rules.For(p.partition.Table).ReadsBaseline() {
+			if p.live == nil {
+				var err error
+				if p.live, err = load[manifest.Manifest](ctx, st.w, *p.before); err != nil {
+					return nil, err
+				}
+			}
+			part.Baseline = st.w.auditFiles(p.live.Files)
+		}
 		out = append(out, part)
 	}
 	return out, nil
@@ -252,7 +261,7 @@ func (w *Warehouse) auditFiles(files []manifest.File) []audit.File {
 	out := make([]audit.File, 0, len(files))
 	for _, f := range files {
 		a := audit.File{
-			Key: f.Key, Run: f.Run, Generation: f.Generation, Task: f.Task, Attempt: f.Attempt,
+			Key: f.Key, Run: f.Run, Generation: f.Generation, Task: f.Task, Attempt: f.Attempt, Rows: f.Rows,
 			Source: &storeSource{w.cfg.Store, f.Key, f.Size, version(f)},
 		}
 		if f.SHA256 != nil {

@@ -59,13 +59,15 @@ func endingStore(text string) func(context.Context, string, store.Config) (store
 
 // TestScripts runs every command as a user would: each script states exact exit
 // codes, and what is left in the store afterwards.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { testscript.Run(t, scripts(t, "../../testdata/script")) }
+
+func scripts(t *testing.T, dir string) testscript.Params {
 	shared, err := filepath.Abs("../../../shared/data")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:           "../../testdata/script",
+	return testscript.Params{
+		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SHARED", shared)
@@ -86,5 +88,5 @@ func TestScripts(t *testing.T) {
 			"parquet": parquetFile,
 			"damage":  damage,
 		},
-	})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +28,7 @@ const (
 	chunk       = 1 << 20
 )
 
-// plugins runs exec assertions as processes, and lends them the audited files.
+// plugins runs the commands of exec and sql as processes, and lends them the audited files.
 type plugins struct {
 	environ  []string
 	location store.Location // of the warehouse; zero without one
@@ -38,7 +39,8 @@ type plugins struct {
 }
 
 // Run implements audit.Plugins. The command leads a process group of its own,
-// which is killed as a whole when ctx ends or its output overflows.
+// which is killed as a whole when ctx ends or its output overflows. Its TMPDIR
+// is its own, and gone afterwards.
 func (p *plugins) Run(ctx context.Context, command []string, document []byte) (stdout, stderr []byte, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,8 +48,13 @@ func (p *plugins) Run(ctx context.Context, command []string, document []byte) (s
 		cancel(fmt.Errorf("it printed more than %s", size(pluginStdout)))
 	}}
 	tail := &tailOutput{keep: pluginStderr}
+	temp, err := os.MkdirTemp("", "wap-plugin-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = p.environ
+	cmd.Env = append(slices.Clone(p.environ), "TMPDIR="+temp)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(document), out, tail
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -57,8 +64,20 @@ func (p *plugins) Run(ctx context.Context, command []string, document []byte) (s
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("run %q: %w", command[0], cause)
 		}
+		if errors.Is(err, exec.ErrNotFound) {
+			err = notFound(command[0])
+		}
 	}
 	return out.kept.Bytes(), tail.end, err
+}
+
+// notFound says what to do about a program that is not there.
+func notFound(name string) error {
+	remedy := "install it, or give its path"
+	if name == "wap-duckdb" {
+		remedy = "`make wap-duckdb` builds it into bin/; or name another under plugins: in wap.yaml, as duckdb: [PROGRAM]"
+	}
+	return fmt.Errorf("%s is not on the PATH: %s", name, remedy)
 }
 
 // Local implements audit.Plugins: a local file as it lies there, any other as

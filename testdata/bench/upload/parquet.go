@@ -35,7 +35,7 @@ func writeParquet(name string, bytes int64) error {
 		for i := range values[:n] {
 			values[i] = rng.Int64()
 		}
-		column, err := w.AppendRowGroup().NextColumn()
+		column, err := w.AppendRowGroupChecked().NextColumn()
 		if err != nil {
 			return err
 		}
