@@ -75,6 +75,7 @@ type verdict struct {
 
 	holds    bool
 	warning  bool // does not hold, but never blocks
+	skipped  bool // there was nothing to compare with, and that was allowed for
 	noValue  bool // an aggregate over no rows
 	observed string
 	expected string

@@ -66,6 +66,8 @@ type Options struct {
 	// LiveSHA256 tells whether a file with these bytes is live already in the
 	// table (no_duplicate_content, mode append); nil: not known.
 	LiveSHA256 func(sha256 string) (key string, live bool)
+	// Published is what assertions compare with; nil: there is nothing.
+	Published Published
 	// Plugins runs exec assertions; nil: they are errors, as are those of sql.
 	Plugins Plugins
 	// Progress is told bytes read so far and in all; may be nil.

@@ -58,15 +58,16 @@ type param struct {
 func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
 		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(),
-		quantileKinds(), sketchKinds(), metricKinds(), orderKinds(), setKinds(), listKinds(),
-		freshnessKinds(), expressionKinds(), pluginKinds(), sqlKinds())
+		quantileKinds(), sketchKinds(), metricKinds(),
+		orderKinds(), setKinds(), listKinds(), freshnessKinds(), publishedKinds(),
+		expressionKinds(), pluginKinds(), sqlKinds())
 }
 
 // comingNames are catalogue names that this version does not have yet; a file
 // that uses one is told so.
 func comingNames() []string {
 	return []string{
-		"schema_unchanged", "relationships", "foreign_key", "change", "groups",
+		"schema_unchanged", "relationships", "foreign_key", "groups",
 		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
 		"mutually_exclusive_ranges",
 	}

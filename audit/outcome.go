@@ -14,8 +14,13 @@ import (
 func (p *judgement) finish(ctx context.Context) ([]Result, []manifest.Metric) {
 	var results []Result
 	metrics := []manifest.Metric{metric("row_count", "", strconv.FormatInt(p.rows, 10))}
+	// In mode append a metric is the partition's only when it spans old and new.
+	appended := p.part.Mode == manifest.ModeAppend
+	if appended {
+		metrics = nil
+	}
 	for i, s := range p.slots {
-		if s.key == nil && !p.repeated(i) && p.wasRead(i) && s.typ.IsLeaf() {
+		if !appended && s.key == nil && !p.repeated(i) && p.wasRead(i) && s.typ.IsLeaf() {
 			metrics = append(metrics, metric("null_count", s.path, strconv.FormatInt(p.nulls[i], 10)))
 		}
 	}
@@ -29,7 +34,9 @@ func (p *judgement) finish(ctx context.Context) ([]Result, []manifest.Metric) {
 		default:
 			v = t.assertion.finish(ctx, p)
 		}
-		metrics = append(metrics, v.metrics...)
+		if !appended || t.spansLive {
+			metrics = append(metrics, v.metrics...)
+		}
 		results = append(results, p.result(t.check, v))
 	}
 	if len(p.stats) > 0 {
@@ -38,6 +45,9 @@ func (p *judgement) finish(ctx context.Context) ([]Result, []manifest.Metric) {
 	slices.SortFunc(metrics, func(a, b manifest.Metric) int {
 		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Name, b.Name))
 	})
+	if metrics == nil {
+		metrics = []manifest.Metric{}
+	}
 	return results, slices.CompactFunc(metrics, func(a, b manifest.Metric) bool {
 		return a.Column == b.Column && a.Name == b.Name
 	})
@@ -92,6 +102,8 @@ func (p *judgement) result(c *Check, v verdict) Result {
 		r.Outcome, r.Vacuous, r.Message = fails, true, "no row was left to compute it over"
 	case v.holds:
 		r.Outcome = Pass
+	case v.skipped:
+		r.Outcome = Skipped
 	case v.warning:
 		r.Outcome = Warn
 	default:

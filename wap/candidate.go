@@ -18,6 +18,7 @@ type candidate struct {
 	partitions []*candidatePartition // sorted by path
 	inputs     []manifest.InputsRef
 	controls   []manifest.Control
+	reads      []Read // what it was compared with
 }
 
 // candidatePartition is one partition before and after.
@@ -166,9 +167,7 @@ func (c *candidate) manifest(p *candidatePartition, rules *audit.Rules, report *
 		m.Totals = m.Totals.Add(manifest.Totals{Files: 1, Rows: f.Rows, Bytes: f.Size})
 	}
 	for _, r := range report.Partitions {
-		// In mode append only the new files were judged: their metrics would not be
-		// the partition's.
-		if r.Path == part.Path && c.rec.Mode != manifest.ModeAppend {
+		if r.Path == part.Path {
 			m.Metrics = r.Metrics
 		}
 	}

@@ -61,7 +61,6 @@ type checked struct {
 // partitions are what was collected, sorted. The keys of a folder have the types
 // that the rules give them, as a run's would.
 func (c *checked) partitions(rules *audit.Rules) []audit.Partition {
-	var out []audit.Partition
 	for _, p := range c.index {
 		config := rules.For(p.Table)
 		for i, k := range p.Keys {
@@ -72,6 +71,13 @@ func (c *checked) partitions(rules *audit.Rules) []audit.Partition {
 				p.Keys[i].Type = t
 			}
 		}
+	}
+	return c.sorted()
+}
+
+func (c *checked) sorted() []audit.Partition {
+	var out []audit.Partition
+	for _, p := range c.index {
 		slices.SortFunc(p.Files, func(a, b audit.File) int { return strings.Compare(a.Key, b.Key) })
 		slices.Sort(p.Stray)
 		out = append(out, *p)

@@ -21,6 +21,7 @@ type Evidence struct {
 	Time       time.Time            `json:"time"`
 	Partitions []EvidencePartition  `json:"partitions"` // sorted by path
 	Inputs     []manifest.InputsRef `json:"inputs"`
+	Reads      []Read               `json:"reads"`
 	Controls   []manifest.Control   `json:"controls"`
 	Waivers    []manifest.Waiver    `json:"waivers"`
 	Report     audit.Report         `json:"report"`

@@ -81,9 +81,12 @@ func (w *Warehouse) judge(ctx context.Context, rec *record, req AuditRequest) (*
 	if err != nil {
 		return v, err
 	}
+	with := &compared{w: w, c: c, rules: req.Rules}
 	v.report, err = audit.Run(ctx, req.Rules, parts, audit.Options{
-		Now: rec.Now, Memory: w.cfg.Memory, LiveSHA256: c.liveContent(), Plugins: w.cfg.Plugins, Progress: w.cfg.Progress,
+		Now: rec.Now, Memory: w.cfg.Memory, LiveSHA256: c.liveContent(), Published: with,
+		Plugins: w.cfg.Plugins, Progress: w.cfg.Progress,
 	})
+	c.reads = with.noted()
 	if err != nil {
 		return v, outside("audit %s", rec.names()).because(err)
 	}
@@ -169,7 +172,7 @@ func (w *Warehouse) conclude(ctx context.Context, v *verdict, c *candidate, req 
 	rec := v.rec
 	ev := &Evidence{
 		Format: manifest.Format, Run: rec.Run.Run, Generation: rec.Generation, Candidate: rec.Candidate.Digest,
-		Rules: req.Rules.Digest(), Time: w.cfg.Now(), Inputs: c.inputs, Controls: c.controls, Waivers: waivers,
+		Rules: req.Rules.Digest(), Time: w.cfg.Now(), Inputs: c.inputs, Reads: c.reads, Controls: c.controls, Waivers: waivers,
 		Report: *v.report.WithoutValues(),
 	}
 	passed := len(v.report.Blocking()) == 0

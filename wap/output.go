@@ -1,6 +1,7 @@
 package wap
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,7 +137,12 @@ func readControls(file, name, task string) ([]manifest.Control, error) {
 	if len(body) > maxControl {
 		return nil, refused("control file %s is larger than %d bytes", name, maxControl)
 	}
-	dec := json.NewDecoder(strings.NewReader(string(body)))
+	return parseControls(body, name, task)
+}
+
+// parseControls flattens the text of a control file.
+func parseControls(body []byte, name, task string) ([]manifest.Control, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {

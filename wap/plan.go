@@ -79,6 +79,9 @@ func (p *plan) build(ctx context.Context, h *head) (*proposal, []*written, error
 	if err := p.conflicts(ctx, st); err != nil {
 		return nil, nil, err
 	}
+	if err := p.recheckReads(ctx, st); err != nil {
+		return nil, nil, err
+	}
 	root, nodes, totals, err := manifest.Apply(ctx, st, st.snap.Tree, p.changes(), p.w.cfg.NewID)
 	if err != nil {
 		return nil, nil, p.treeError(treeFault(err))

@@ -1,0 +1,158 @@
+package wap
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wap-cli/wap/audit"
+	"github.com/wap-cli/wap/manifest"
+)
+
+// judgedRun stages rows for a run and audits it, short of publishing.
+func (l *lab) judgedRun(s step) *AuditResult {
+	l.t.Helper()
+	ctx, w := context.Background(), l.open()
+	b, err := w.Begin(ctx, BeginRequest{Run: s.run, Scope: []string{s.partition}, Mode: s.mode})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	_, err = w.Stage(ctx, StageRequest{
+		Run: s.run, Attempt: b.Attempt, Partition: s.partition, Files: []string{l.file("part.parquet", s.rows)},
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	r, err := w.Audit(ctx, AuditRequest{Run: s.run, Rules: l.rules(s.rules)})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+// readsOf are what evidence says it was compared with.
+func (l *lab) readsOf(key string) []Read {
+	l.t.Helper()
+	body, _, err := l.store.Get(context.Background(), key)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ev := new(Evidence)
+	if err := decode(key, body, ev); err != nil {
+		l.t.Fatal(err)
+	}
+	return ev.Reads
+}
+
+const rowsWithin = "version: 1\nchecks:\n  - change: { metric: row_count, max_drop: 50%, max_rise: 50% }\n"
+
+// Between audit and publish others may change what the audit compared with. Then
+// it is compared again; what else they publish does not matter.
+func TestReadsAreCheckedAgain(t *testing.T) {
+	tests := []struct {
+		name    string
+		other   step
+		code    int
+		audited bool // again
+	}{
+		{"nothing", step{}, 0, false},
+		{"a later partition", step{partition: "orders/dt=2025-03-07", rows: orders(0, 99)}, 0, false},
+		{"another table", step{partition: "bills/dt=2025-03-05", rows: orders(0, 99)}, 0, false},
+		{"the baseline, a little", step{partition: "orders/dt=2025-03-04", rows: orders(0, 11)}, 0, true},
+		{"the baseline, a lot", step{partition: "orders/dt=2025-03-04", rows: orders(0, 99)}, 3, true},
+		{"a nearer baseline", step{partition: "orders/dt=2025-03-05", rows: orders(0, 99)}, 3, true},
+		{"a farther one", step{partition: "orders/dt=2025-03-03", rows: orders(0, 99)}, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLab(t)
+			l.must(step{run: "a", partition: "orders/dt=2025-03-04", rows: orders(0, 10)})
+			first := l.judgedRun(step{run: "b", partition: "orders/dt=2025-03-06", rows: orders(0, 10), rules: rowsWithin})
+			if reads := l.readsOf(first.Evidence); len(reads) != 1 || len(reads[0].Found) != 1 || reads[0].Path != "orders/dt=2025-03-06" {
+				t.Fatalf("reads %+v", reads)
+			}
+			if tt.other.partition != "" {
+				tt.other.run = "other"
+				l.must(tt.other)
+			}
+			r, err := l.open().Publish(context.Background(), PublishRequest{Run: "b", Rules: l.rules(rowsWithin)})
+			wantCode(t, err, tt.code)
+			if again := r.Report != nil; again != tt.audited || err == nil && (r.Evidence != first.Evidence) != tt.audited {
+				t.Errorf("audited again: %v, evidence %s after %s", again, r.Evidence, first.Evidence)
+			}
+		})
+	}
+}
+
+// A metric that a rule asked for is stored, and found by the next partition.
+func TestChangeFromManifests(t *testing.T) {
+	l := newLab(t)
+	rules := "version: 1\nchecks:\n  - change: { metric: sum, column: amount, max_rise: 100% }\n"
+	outcome := func(r *PublishResult) string {
+		for _, a := range r.Report.Assertions {
+			if a.Type == "change" {
+				return fmt.Sprintf("%s %s", a.Outcome, a.Observed)
+			}
+		}
+		return ""
+	}
+	l.must(step{run: "zero", partition: "orders/dt=2025-03-03", rows: orders(0, 3)})
+	got := []string{
+		outcome(l.must(step{run: "a", partition: "orders/dt=2025-03-04", rows: orders(0, 3), rules: rules})),
+		outcome(l.must(step{run: "b", partition: "orders/dt=2025-03-05", rows: orders(0, 4), rules: rules})),
+	}
+	_, err := l.do(l.open(), step{run: "c", partition: "orders/dt=2025-03-06", rows: orders(0, 99), rules: rules})
+	wantCode(t, err, 3)
+	// The rejected run is no baseline.
+	got = append(got, outcome(l.must(step{run: "d", partition: "orders/dt=2025-03-07", rows: orders(0, 4), rules: rules})))
+	want := "warn 300, no baseline; pass 600 against 300: +100%; pass 600 against 600: no change"
+	if strings.Join(got, "; ") != want {
+		t.Errorf("%s\nwant %s", strings.Join(got, "; "), want)
+	}
+}
+
+// The history of a partition leaves out what was taken back.
+func TestHistoryBaseline(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	for i, run := range []string{"a", "b", "c"} {
+		l.must(step{run: run, partition: "orders/dt=2025-03-04", rows: orders(0, i+1)})
+		l.must(step{run: run + "-else", partition: "orders/dt=2025-03-05", rows: orders(0, 50)})
+	}
+	w := l.open()
+	h, err := w.head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := w.at(ctx, h.base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(past pastStates) string {
+		t.Helper()
+		past.at = "orders/dt=2025-03-04"
+		states, err := w.history(ctx, st, past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []int64
+		for _, m := range states {
+			out = append(out, m.Totals.Rows)
+		}
+		return fmt.Sprint(out)
+	}
+	if got := rows(pastStates{limit: 9}) + rows(pastStates{limit: 2}) + rows(pastStates{limit: 2, but: names("c", 1)}); got != "[3 2 1][3 2][2 1]" {
+		t.Errorf("history %s", got)
+	}
+	past := pastStates{w: w, at: "orders/dt=2025-03-04", limit: 9, seen: map[manifest.Ref]bool{},
+		effects: map[string]manifest.Effect{names("c", 1): manifest.EffectRevoked}}
+	if err := past.look(ctx, st.snap); err != nil || len(past.out) != 0 {
+		t.Errorf("%v: %d states of a run that was undone", err, len(past.out))
+	}
+	p := &audit.Partition{Partition: manifest.Partition{Path: "orders/dt=2025-03-04", Table: "orders"}}
+	states, err := (&compared{w: w}).Baseline(ctx, p, audit.Baseline{Axis: audit.AxisHistory, Limit: 1})
+	if err != nil || len(states) != 1 || states[0].Run != "c" {
+		t.Errorf("%v: %d states", err, len(states))
+	}
+}

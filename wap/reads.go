@@ -1,0 +1,144 @@
+package wap
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wap-cli/wap/audit"
+	"github.com/wap-cli/wap/manifest"
+)
+
+// Read is something published that a candidate was compared with. While asking
+// again gives the same answer, the evidence holds.
+type Read struct {
+	// Path is what was asked about: a partition, or a table.
+	Path string `json:"path"`
+	// Baseline is what was asked for among the table's partitions; null: all that
+	// stands at the path.
+	Baseline *audit.Baseline `json:"baseline"`
+	// Found are the manifests or trees that stood there, in the order found.
+	Found []manifest.Ref `json:"found"`
+}
+
+// same reports whether both asked the same.
+func (r Read) same(o Read) bool {
+	return r.Path == o.Path && (r.Baseline == nil) == (o.Baseline == nil) && (r.Baseline == nil || *r.Baseline == *o.Baseline)
+}
+
+// again asks a state the same.
+func (r Read) again(ctx context.Context, st *state) ([]manifest.Ref, error) {
+	if r.Baseline != nil {
+		own, err := manifest.ParsePartition(r.Path)
+		if err != nil {
+			return nil, failf(KindStoreBroken, "the evidence names a bad path").because(err)
+		}
+		_, refs, err := st.chosen(ctx, own, *r.Baseline)
+		return refs, err
+	}
+	e, _, err := st.lookup(ctx, pathComponents(r.Path))
+	if err != nil || e == nil {
+		return nil, err
+	}
+	return []manifest.Ref{e.Ref}, nil
+}
+
+// chosen lists the partitions that a baseline picks, with their manifests.
+func (s *state) chosen(ctx context.Context, own manifest.Partition, want audit.Baseline) ([]manifest.Partition, []manifest.Ref, error) {
+	var list []manifest.Partition
+	refs := map[string]manifest.Ref{}
+	if s.snap.Tree == nil {
+		return nil, nil, nil
+	}
+	err := s.walk(ctx, pathComponents(own.Table), func(p manifest.Partition, e manifest.TreeEntry) error {
+		list = append(list, p)
+		refs[p.Path] = e.Ref
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	found := want.Choose(own, list)
+	out := make([]manifest.Ref, len(found))
+	for i, p := range found {
+		out[i] = refs[p.Path]
+	}
+	return found, out, nil
+}
+
+// recheckReads looks whether what the candidate was compared with is still so. A
+// difference makes the evidence stale: by the same rules the candidate may be
+// found wanting now.
+func (p *plan) recheckReads(ctx context.Context, st *state) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(p.w.cfg.Parallel)
+	for _, r := range p.ev.Reads {
+		g.Go(func() error {
+			now, err := r.again(ctx, st)
+			if err == nil && !slices.Equal(now, r.Found) {
+				err = errStale
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// pastStates gathers what a partition held, going back in time.
+type pastStates struct {
+	w       *Warehouse
+	at      string // the partition
+	limit   int64
+	but     string // of this generation, by its name, nothing is taken
+	effects map[string]manifest.Effect
+	seen    map[manifest.Ref]bool
+	out     []*manifest.Manifest
+}
+
+// history lists the states that a partition had up to st, the newest first: what
+// a run published there and nobody took back. It ends at the horizon.
+func (w *Warehouse) history(ctx context.Context, st *state, past pastStates) ([]*manifest.Manifest, error) {
+	past.w, past.effects, past.seen = w, map[string]manifest.Effect{}, map[manifest.Ref]bool{}
+	bad := past.look(ctx, st.snap)
+	if bad != nil {
+		return nil, bad
+	}
+	_, err := w.walkParents(ctx, st.base, max(0, st.snap.Horizon-1), func(e entry) bool {
+		snap, err := load[manifest.Snapshot](ctx, w, e.Snapshot)
+		if err == nil {
+			err = past.look(ctx, snap)
+		}
+		bad = err
+		return err == nil && !past.full()
+	})
+	return past.out, errors.Join(bad, err)
+}
+
+func (h *pastStates) full() bool { return int64(len(h.out)) >= h.limit }
+
+// look takes in one snapshot. The newest word on a generation is what counts.
+func (h *pastStates) look(ctx context.Context, snap *manifest.Snapshot) error {
+	for _, r := range snap.Runs {
+		name := names(r.Run, r.Generation)
+		if _, known := h.effects[name]; !known {
+			h.effects[name] = r.Effect
+		}
+		if h.effects[name] != manifest.EffectPublished || r.Effect != manifest.EffectPublished || name == h.but {
+			continue
+		}
+		for _, p := range r.Partitions {
+			if p.Path != h.at || p.Manifest == nil || h.seen[*p.Manifest] || h.full() {
+				continue
+			}
+			h.seen[*p.Manifest] = true
+			m, err := load[manifest.Manifest](ctx, h.w, *p.Manifest)
+			if err != nil {
+				return err
+			}
+			h.out = append(h.out, m)
+		}
+	}
+	return nil
+}
