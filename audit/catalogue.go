@@ -59,6 +59,7 @@ func catalogue() []*kind {
 	return slices.Concat(builtinKinds(), countKinds(), schemaKinds(), nullKinds(), keyKinds(),
 		valueKinds(), textKinds(), aggregateKinds(), formatKinds(), measureKinds(),
 		quantileKinds(), sketchKinds(), metricKinds(),
+		intervalKinds(), rangeKinds(),
 		orderKinds(), setKinds(), listKinds(), freshnessKinds(), publishedKinds(),
 		expressionKinds(), pluginKinds(), sqlKinds())
 }
@@ -68,8 +69,7 @@ func catalogue() []*kind {
 func comingNames() []string {
 	return []string{
 		"schema_unchanged", "relationships", "foreign_key", "groups",
-		"reconcile", "aggregate_match", "matches", "equality", "complete_intervals",
-		"mutually_exclusive_ranges",
+		"reconcile", "aggregate_match", "matches", "equality",
 	}
 }
 

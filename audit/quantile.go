@@ -88,9 +88,25 @@ func bindQuantile(c *Check, b *binding, q number) (assertion, error) {
 	return &quantile{m, store}, wantTolerance(c, m)
 }
 
+var _ keeper = (*quantile)(nil)
+
+// plan implements keeper.
+func (q *quantile) plan(units []*unit) int64 { return 2 * rowsOf(units) * recordBytes }
+
 // limit implements keeper: a half for what is merged, the rest for the row groups
 // that are being read.
-func (q *quantile) limit(memory int64, _ int) { q.store.memory = memory / 2 }
+func (q *quantile) limit(memory int64) { q.store.memory = memory / 2 }
+
+// recordBytes is what a row takes, about, where all are kept.
+const recordBytes = 64
+
+// rowsOf is how many rows units are said to have; below what overflows.
+func rowsOf(units []*unit) (rows int64) {
+	for _, u := range units {
+		rows = min(rows+min(max(u.rows, 0), 1<<40), 1<<40)
+	}
+	return rows
+}
 
 // maxUnitMemory is what one row group may hold before its values are sorted.
 const maxUnitMemory = 16 << 20
