@@ -70,7 +70,7 @@ func Fingerprint(ctx context.Context, files []File, ignore []string, opts Option
 	var out RowDigest
 	var sum wideSum
 	for i, f := range files {
-		file, err := scan.Open(ctx, a.counted(f.Source), scan.Options{PageBudget: a.pageBudget})
+		file, err := scan.Open(ctx, a.counted(f.Source), a.scan)
 		if err != nil {
 			return RowDigest{}, fmt.Errorf("fingerprint %q: %w", f.Key, err)
 		}

@@ -123,7 +123,7 @@ func (p *judgement) open(ctx context.Context) error {
 }
 
 func (f *openFile) open(ctx context.Context, a *audit) {
-	file, err := scan.Open(ctx, a.counted(f.Source), scan.Options{PageBudget: a.pageBudget})
+	file, err := scan.Open(ctx, a.counted(f.Source), a.scan)
 	if err != nil {
 		f.failure = failureIn(f, err)
 		f.faults = append(f.faults, faultOf(f, err))
@@ -179,6 +179,7 @@ func (p *judgement) compareSchemas() {
 		case f.scan == nil:
 		case first == nil:
 			first = f
+		case f.scan.SameSchema(first.scan):
 		default:
 			if column, message := drift(first, f); message != "" {
 				p.drifts = &Failure{Cause: CauseData, Message: message, File: f.Key, Column: column}
@@ -225,11 +226,7 @@ func (p *judgement) bind() {
 		}
 	}
 	p.nulls = make([]int64, len(p.slots))
-	for _, f := range slices.Concat(opened, p.live) {
-		if f.scan != nil {
-			f.resolve(p.slots, p.consts)
-		}
-	}
+	p.resolve(slices.Concat(opened, p.live))
 	p.checkFiles()
 	p.shareMemory()
 }
@@ -286,6 +283,24 @@ func notEvaluated(why *Failure) *Failure {
 	out := *why
 	out.Message = "not evaluated: " + why.Message
 	return &out
+}
+
+// resolve finds the slots' paths in all files; those of one schema share what
+// was found.
+func (p *judgement) resolve(files []*openFile) {
+	var last *openFile
+	for _, f := range files {
+		switch {
+		case f.scan == nil:
+		case last != nil && f.scan.SameSchema(last.scan):
+			f.refs, f.leaves, f.absent = last.refs, last.leaves, last.absent
+		default:
+			f.resolve(p.slots, p.consts)
+			if !slices.ContainsFunc(f.absent, func(err error) bool { return err != nil }) {
+				last = f // an error names its file
+			}
+		}
+	}
 }
 
 // resolve finds the slots' paths in one file.

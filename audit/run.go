@@ -22,12 +22,12 @@ const (
 
 // audit is one call of Run.
 type audit struct {
-	opts       Options
-	tokens     chan struct{} // one for each row group or footer being read
-	keyMemory  int64
-	pageBudget int64
-	bytes      atomic.Int64
-	requests   atomic.Int64
+	opts      Options
+	tokens    chan struct{} // one for each row group or footer being read
+	keyMemory int64
+	scan      scan.Options
+	bytes     atomic.Int64
+	requests  atomic.Int64
 
 	mu    sync.Mutex
 	done  int64
@@ -41,12 +41,13 @@ func newAudit(opts Options, parts int) *audit {
 	if opts.Parallel <= 0 {
 		opts.Parallel = runtime.GOMAXPROCS(0)
 	}
+	page := min(max(opts.Memory/4, minPageBudget), maxPageBudget)
 	return &audit{
 		opts: opts, tokens: make(chan struct{}, opts.Parallel),
 		// Half for keys, of as many partitions as are judged at once; the rest is
 		// for pages and batches.
-		keyMemory:  opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
-		pageBudget: min(max(opts.Memory/4, minPageBudget), maxPageBudget),
+		keyMemory: opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
+		scan:      scan.Options{PageBudget: page, Shared: new(scan.Shared)},
 	}
 }
 

@@ -1,6 +1,10 @@
 package scan
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
 
 // Footer is what a file's footer says about its rows.
 type Footer struct {
@@ -45,8 +49,8 @@ func (f *File) CheckRows() error {
 	return nil
 }
 
-func (f *File) buildFooter() error {
-	m := f.meta
+func (f *File) buildFooter(m *metadata.FileMetaData) error {
+	f.oldSizes = m.WriterVersion().LessThan(metadata.Parquet816FixedVersion)
 	f.footer = Footer{Rows: m.NumRows, CreatedBy: m.GetCreatedBy(), FieldIDs: f.fieldIDs()}
 	for _, kv := range m.KeyValueMetadata() {
 		f.footer.MetadataKeys = append(f.footer.MetadataKeys, kv.Key)
@@ -64,13 +68,14 @@ func (f *File) buildFooter() error {
 			return fmt.Errorf("row group %d has %d rows", i, rg.NumRows)
 		}
 		for j, cc := range rg.Columns {
+			chunk := f.chunkMeta(m, i, j)
+			f.chunks = append(f.chunks, chunk)
 			if cc.MetaData == nil {
 				continue // an encrypted column; reading it is refused later
 			}
-			g.Bytes += cc.MetaData.TotalCompressedSize
-			start := chunkStart(cc.MetaData.DataPageOffset, cc.MetaData.DictionaryPageOffset)
-			if j == 0 || start < g.Offset {
-				g.Offset = start
+			g.Bytes += chunk.size
+			if j == 0 || chunk.begin < g.Offset {
+				g.Offset = chunk.begin
 			}
 		}
 		f.footer.RowGroups = append(f.footer.RowGroups, g)

@@ -8,12 +8,12 @@ import (
 )
 
 // leaf adds the column of a primitive node.
-func (f *File) leaf(n *schema.PrimitiveNode, at place) (Type, error) {
+func (f *fileSchema) leaf(n *schema.PrimitiveNode, at place) (Type, error) {
 	index := len(f.columns)
-	if index >= f.meta.Schema.NumColumns() {
+	if index >= f.source.NumColumns() {
 		return Type{}, fmt.Errorf("column %s: more leaves than the schema counts", at.path)
 	}
-	sc := f.meta.Schema.Column(index)
+	sc := f.source.Column(index)
 	if sc.MaxDefinitionLevel() != int16(at.def) || sc.MaxRepetitionLevel() != int16(at.rep) {
 		return Type{}, fmt.Errorf("column %s: levels %d/%d, expected %d/%d", at.path,
 			sc.MaxDefinitionLevel(), sc.MaxRepetitionLevel(), at.def, at.rep)

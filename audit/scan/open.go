@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
@@ -20,14 +19,12 @@ const (
 // File is an open Parquet file: its footer, and the way to its pages. Its
 // methods may be used concurrently.
 type File struct {
-	src     Source
-	opts    Options
-	meta    *metadata.FileMetaData
-	footer  Footer
-	columns []Column
-	refs    []Ref
-	schema  Type
-	memory  sync.Pool // of *memory
+	src    Source
+	opts   Options
+	footer Footer
+	*fileSchema
+	chunks   []chunkMeta // by row group, and by column in each
+	oldSizes bool        // the writer left a page header out of its sizes
 }
 
 // Open reads a file's footer: one request when it ends within the last 64 KiB,
@@ -103,20 +100,22 @@ func (f *File) parseFooter(raw []byte) error {
 	if cost > f.opts.FooterBudget {
 		return faultf(OverBudget, "footer takes about %d bytes, budget %d", cost, f.opts.FooterBudget)
 	}
-	if err := checkSchema(raw); err != nil {
+	schema, err := checkSchema(raw)
+	if err != nil {
 		return err
 	}
+	var meta *metadata.FileMetaData
 	err = contain(BadFooter, func() (err error) {
-		f.meta, err = metadata.NewFileMetaData(raw, nil)
+		meta, err = metadata.NewFileMetaData(raw, nil)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := f.buildSchema(); err != nil {
+	if f.fileSchema, err = f.opts.Shared.schemaOf(schema, meta.Schema); err != nil {
 		return err
 	}
-	return f.buildFooter()
+	return f.buildFooter(meta)
 }
 
 // footerFault makes err, from wherever in the footer, an [*Error].

@@ -27,6 +27,11 @@ type memory struct {
 	window, spare []byte
 	body          []byte
 	inflate       inflater
+
+	// Of a columnReader.
+	def, rep []uint8
+	indices  []uint32
+	values   Values
 }
 
 // page is a data page ready to be decoded.
@@ -42,7 +47,7 @@ type page struct {
 // openChunk prepares to read a chunk's pages from src, readSize bytes at once.
 // The reader must be closed.
 func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageReader {
-	m, ok := f.memory.Get().(*memory)
+	m, ok := f.opts.Shared.memory.Get().(*memory)
 	if !ok {
 		m = new(memory)
 	}
@@ -63,8 +68,9 @@ func (r *pageReader) close(f *File) {
 		<-p.done
 		r.window.spare = p.buf
 	}
-	*r.memory = memory{window: r.window.buf, spare: r.window.spare, body: r.body, inflate: r.inflate}
-	f.memory.Put(r.memory)
+	m := r.memory
+	m.window, m.spare, m.body, m.inflate = r.window.buf, r.window.spare, r.body, r.inflate
+	f.opts.Shared.memory.Put(m)
 }
 
 // next returns the following data page, or nil behind the last one. The page

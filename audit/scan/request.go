@@ -33,6 +33,8 @@ type Options struct {
 	// ReadAhead fetches, for each column, the next ReadSize bytes while the ones
 	// before are decoded: for sources whose requests take long.
 	ReadAhead bool
+	// Shared is what the file has in common with others; nil: nothing.
+	Shared *Shared
 }
 
 func (o Options) withDefaults() Options {
@@ -48,6 +50,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReadSize <= 0 {
 		o.ReadSize = 1 << 20
+	}
+	if o.Shared == nil {
+		o.Shared = new(Shared)
 	}
 	return o
 }

@@ -73,6 +73,8 @@ func (f *File) planScan(rg int, req Request) (*rowGroupScan, error) {
 	for i, c := range chunks {
 		r := &columnReader{column: c.column, allMax: true}
 		r.pages = f.openChunk(c, req.Columns[i].Need, src, readSize)
+		m := r.pages.memory
+		r.def, r.rep, r.indices, r.values = m.def, m.rep, m.indices, m.values
 		r.pages.window.ahead = f.opts.ReadAhead && req.Columns[i].Need == ReadValues
 		s.columns = append(s.columns, r)
 	}
@@ -92,6 +94,9 @@ func (s *rowGroupScan) prefetch(ctx context.Context) {
 func (s *rowGroupScan) stop(cancel context.CancelFunc, f *File) {
 	cancel()
 	for _, c := range s.columns {
+		c.values.reset()
+		m := c.pages.memory
+		m.def, m.rep, m.indices, m.values = c.def[:0], c.rep[:0], c.indices[:0], c.values
 		c.pages.close(f)
 	}
 }

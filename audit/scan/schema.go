@@ -7,6 +7,15 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
+// fileSchema is what a footer says about columns.
+type fileSchema struct {
+	columns []Column
+	refs    []Ref
+	schema  Type
+	raw     []byte         // as it stands in the footer
+	source  *schema.Schema // while it is built
+}
+
 // place is where in the schema the walk stands.
 type place struct {
 	path   string
@@ -15,8 +24,8 @@ type place struct {
 	exists uint8 // definition level at which the innermost repeated ancestor has an element
 }
 
-func (f *File) buildSchema() error {
-	root := f.meta.Schema.Root()
+func (f *fileSchema) build() error {
+	root := f.source.Root()
 	f.schema = Type{Kind: Struct}
 	for i := range root.NumFields() {
 		n := root.Field(i)
@@ -34,7 +43,7 @@ func isRepeated(n schema.Node) bool { return n.RepetitionType() == parquet.Repet
 
 // visit adds the leaves and paths of a node that at.path already names. A
 // repeated node that no LIST or MAP announces is a list of required elements.
-func (f *File) visit(n schema.Node, at place) (Type, error) {
+func (f *fileSchema) visit(n schema.Node, at place) (Type, error) {
 	if isRepeated(n) {
 		f.addRef(at, at.def, Type{Kind: List})
 		list := len(f.refs) - 1
@@ -63,7 +72,7 @@ func (p place) child(n schema.Node) place {
 }
 
 // element is visit for a node whose own repetition is already counted in at.
-func (f *File) element(n schema.Node, at place) (Type, error) {
+func (f *fileSchema) element(n schema.Node, at place) (Type, error) {
 	switch n := n.(type) {
 	case *schema.PrimitiveNode:
 		return f.leaf(n, at)
@@ -79,7 +88,7 @@ func (f *File) element(n schema.Node, at place) (Type, error) {
 	return Type{}, fmt.Errorf("column %s: unknown kind of schema node", at.path)
 }
 
-func (f *File) structOf(n *schema.GroupNode, at place) (Type, error) {
+func (f *fileSchema) structOf(n *schema.GroupNode, at place) (Type, error) {
 	f.addRef(at, at.def, Type{})
 	self := len(f.refs) - 1
 	t := Type{Kind: Struct}
@@ -107,7 +116,7 @@ func isList(n *schema.GroupNode) bool {
 // list follows the format's rules for lists, those for old writers included:
 // the repeated node is the element itself when it is a leaf, has several
 // fields, or bears one of two names; else its only field is the element.
-func (f *File) list(n *schema.GroupNode, at place) (Type, error) {
+func (f *fileSchema) list(n *schema.GroupNode, at place) (Type, error) {
 	f.addRef(at, at.def, Type{})
 	self := len(f.refs) - 1
 	middle := n.Field(0)
@@ -148,7 +157,7 @@ func isMap(n *schema.GroupNode) bool {
 	return ok && (kv.NumFields() == 1 || kv.NumFields() == 2)
 }
 
-func (f *File) mapOf(n *schema.GroupNode, at place) (Type, error) {
+func (f *fileSchema) mapOf(n *schema.GroupNode, at place) (Type, error) {
 	f.addRef(at, at.def, Type{})
 	self := len(f.refs) - 1
 	kv := n.Field(0).(*schema.GroupNode)
@@ -170,7 +179,7 @@ func (f *File) mapOf(n *schema.GroupNode, at place) (Type, error) {
 
 // addRef registers at.path, whose instances are present from level def on. Its
 // leaf is the next one that will be added: a group's first.
-func (f *File) addRef(at place, def uint8, t Type) {
+func (f *fileSchema) addRef(at place, def uint8, t Type) {
 	f.refs = append(f.refs, Ref{
 		Path: at.path, Column: len(f.columns), Type: t, Rep: at.rep, Exists: at.exists, NonNull: def,
 	})

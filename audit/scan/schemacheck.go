@@ -5,8 +5,9 @@ package scan
 const maxSchemaDepth = 100
 
 // checkSchema makes sure that the schema in a footer is a tree that can be
-// built by recursion: numbers of children that are there, and few levels.
-func checkSchema(footer []byte) error {
+// built by recursion: numbers of children that are there, and few levels. It
+// returns where it stands.
+func checkSchema(footer []byte) (schema []byte, err error) {
 	c := cursor{buf: footer}
 	var last int16
 	for c.err == nil {
@@ -19,11 +20,13 @@ func checkSchema(footer []byte) error {
 			c.skip(typ, 0)
 			continue
 		}
+		at := c.pos
 		if err := checkElements(&c); err != nil {
-			return err
+			return nil, err
 		}
+		schema = footer[at:c.pos]
 	}
-	return c.err
+	return schema, c.err
 }
 
 // checkElements reads the schema's list, depth first, keeping for each open

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
@@ -25,34 +26,39 @@ type Statistics struct {
 // Statistics returns the footer's statistics of a column chunk; the zero value
 // when it has none.
 func (f *File) Statistics(rg, column int) (Statistics, error) {
-	c, err := f.chunk(rg, column)
-	if err != nil {
+	if _, err := f.chunk(rg, column); err != nil {
 		return Statistics{}, err
 	}
-	st := f.meta.RowGroups[rg].Columns[column].MetaData.Statistics
+	return f.chunks[rg*len(f.columns)+column].statistics, nil
+}
+
+// claims reads the statistics of a chunk from the decoded footer.
+func (f *File) claims(meta *metadata.FileMetaData, rg, column int) Statistics {
+	c := &f.columns[column]
+	st := meta.RowGroups[rg].Columns[column].MetaData.Statistics
 	if st == nil {
-		return Statistics{}, nil
+		return Statistics{}
 	}
 	out := Statistics{NullCount: st.NullCount, DistinctCount: st.DistinctCount}
-	order := f.meta.Schema.Column(column).SortOrder()
+	order := meta.Schema.Column(column).SortOrder()
 	switch {
 	case st.MinValue != nil || st.MaxValue != nil:
 		out.Min, out.Max = st.MinValue, st.MaxValue
 		out.MinExact = st.IsMinValueExact != nil && *st.IsMinValueExact
 		out.MaxExact = st.IsMaxValueExact != nil && *st.IsMaxValueExact
-		out.Comparable = order != schema.SortUNKNOWN && f.typeDefinedOrder(column)
+		out.Comparable = order != schema.SortUNKNOWN && typeDefinedOrder(meta, column)
 	default:
 		// The deprecated pair was always compared as signed numbers.
 		out.Min, out.Max = st.Min, st.Max
-		out.Comparable = order == schema.SortSIGNED && c.column.boundWidth() > 0 && c.column.Physical != PhysFixed
+		out.Comparable = order == schema.SortSIGNED && c.boundWidth() > 0 && c.Physical != PhysFixed
 	}
-	if c.column.Physical == PhysInt96 || !c.column.ordered() {
+	if c.Physical == PhysInt96 || !c.ordered() {
 		out.Comparable = false
 	}
-	if w := c.column.boundWidth(); w > 0 && (out.Min != nil && len(out.Min) != w || out.Max != nil && len(out.Max) != w) {
+	if w := c.boundWidth(); w > 0 && (out.Min != nil && len(out.Min) != w || out.Max != nil && len(out.Max) != w) {
 		out.Comparable = false
 	}
-	return out, nil
+	return out
 }
 
 // boundWidth is the size of a minimum or maximum in bytes; 0 when it varies.
@@ -65,8 +71,8 @@ func (c *Column) boundWidth() int {
 
 // typeDefinedOrder reports whether the footer declares the order of min_value
 // and max_value. Without a declaration it is the type's, as all writers mean.
-func (f *File) typeDefinedOrder(column int) bool {
-	orders := f.meta.ColumnOrders
+func typeDefinedOrder(meta *metadata.FileMetaData, column int) bool {
+	orders := meta.ColumnOrders
 	return len(orders) == 0 || column < len(orders) && orders[column].IsSetTYPE_ORDER()
 }
 
