@@ -11,13 +11,14 @@ import (
 
 // feeder hands batches to states.
 type feeder struct {
-	r     *reading
-	view  view
-	place map[int]int
+	r      *reading
+	states []state // who is fed
+	view   view
+	place  map[int]int
 }
 
-func newFeeder(r *reading, place map[int]int) *feeder {
-	return &feeder{r: r, place: place, view: view{unit: r.unit, cols: make([]*scan.Vector, len(r.p.slots))}}
+func newFeeder(r *reading, states []state, place map[int]int) *feeder {
+	return &feeder{r: r, states: states, place: place, view: view{unit: r.unit, cols: make([]*scan.Vector, len(r.p.slots))}}
 }
 
 func (f *feeder) batch(b *scan.Batch) {
@@ -40,7 +41,7 @@ func (f *feeder) batch(b *scan.Batch) {
 }
 
 func (f *feeder) add() {
-	for _, s := range f.r.states {
+	for _, s := range f.states {
 		if s != nil {
 			s.add(&f.view)
 		}
@@ -113,7 +114,7 @@ func (p *judgement) rescanUnit(ctx context.Context, u *unit, slots []int, into s
 		req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: needs[leaf]})
 	}
 	r := &reading{p: p, unit: u, nulls: make([]int64, len(p.slots)), states: []state{into}}
-	feed := newFeeder(r, place)
+	feed := newFeeder(r, r.states, place)
 	return u.file.scan.ScanRowGroup(ctx, u.group, req, func(b *scan.Batch) error {
 		feed.batch(b)
 		return nil

@@ -6,26 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wap-cli/wap/audit/scan"
 	"github.com/wap-cli/wap/manifest"
 )
-
-// openFile is a file whose footer was read, or the reason why it was not.
-type openFile struct {
-	File
-	live    bool
-	scan    *scan.File
-	failure *Failure
-	faults  []fault // what integrity holds against footer and magic
-
-	refs   []scan.Ref     // by slot
-	leaves []*scan.Column // by slot: the leaf with the path's name and type
-	absent []error        // by slot: why a live file cannot stand in
-}
-
-func (f *openFile) key() string { return f.Key }
 
 // trial is one check on its way through a partition.
 type trial struct {
@@ -92,50 +76,6 @@ func typedKeys(part *Partition, config *Config) *Partition {
 		}
 	}
 	return &out
-}
-
-// open reads the footers of all files, several at once.
-func (p *judgement) open(ctx context.Context) error {
-	for _, f := range p.part.Files {
-		p.files = append(p.files, &openFile{File: f})
-	}
-	for _, f := range p.part.Live {
-		p.live = append(p.live, &openFile{File: f, live: true})
-	}
-	var group sync.WaitGroup
-	for _, f := range slices.Concat(p.files, p.live) {
-		if err := p.audit.acquire(ctx); err != nil {
-			break
-		}
-		group.Go(func() {
-			defer p.audit.release()
-			f.open(ctx, p.audit)
-		})
-	}
-	group.Wait()
-	for _, f := range p.files {
-		if f.scan != nil {
-			p.rows += f.scan.Footer().Rows
-		}
-		p.faults = append(p.faults, f.faults...)
-	}
-	return ctx.Err()
-}
-
-func (f *openFile) open(ctx context.Context, a *audit) {
-	file, err := scan.Open(ctx, a.counted(f.Source), a.scan)
-	if err != nil {
-		f.failure = failureIn(f, err)
-		f.faults = append(f.faults, faultOf(f, err))
-		return
-	}
-	f.scan = file
-	if err := file.CheckRows(); err != nil {
-		f.faults = append(f.faults, faultOf(f, err))
-	}
-	if err := file.CheckHead(ctx); err != nil {
-		f.faults = append(f.faults, faultOf(f, err))
-	}
 }
 
 // failureIn tells a fault of the file from one of the way to it.
@@ -283,54 +223,6 @@ func notEvaluated(why *Failure) *Failure {
 	out := *why
 	out.Message = "not evaluated: " + why.Message
 	return &out
-}
-
-// resolve finds the slots' paths in all files; those of one schema share what
-// was found.
-func (p *judgement) resolve(files []*openFile) {
-	var last *openFile
-	for _, f := range files {
-		switch {
-		case f.scan == nil:
-		case last != nil && f.scan.SameSchema(last.scan):
-			f.refs, f.leaves, f.absent = last.refs, last.leaves, last.absent
-		default:
-			f.resolve(p.slots, p.consts)
-			if !slices.ContainsFunc(f.absent, func(err error) bool { return err != nil }) {
-				last = f // an error names its file
-			}
-		}
-	}
-}
-
-// resolve finds the slots' paths in one file.
-func (f *openFile) resolve(slots []slot, consts []*scan.Vector) {
-	f.refs = make([]scan.Ref, len(slots))
-	f.leaves = make([]*scan.Column, len(slots))
-	f.absent = make([]error, len(slots))
-	for i, s := range slots {
-		if s.key != nil {
-			f.leaves[i] = consts[i].Column
-			// The first leaf carries the constant: its rows are there, the
-			// footer's are a claim.
-			if len(f.scan.Columns()) == 0 {
-				f.absent[i] = errors.New("the file has no column to count its rows by")
-			}
-			f.refs[i] = scan.Ref{Path: s.path, Column: 0, Type: s.typ, NonNull: 1}
-			continue
-		}
-		ref, err := f.scan.Resolve(s.path)
-		if err == nil && !alike(ref.Type, s.typ) {
-			err = fmt.Errorf("column %s is %s in %s and %s elsewhere", s.path, ref.Type, f.Key, s.typ)
-		}
-		if err != nil {
-			f.absent[i] = err
-			continue
-		}
-		leaf := f.scan.Columns()[ref.Column]
-		leaf.Type, leaf.Dotted = ref.Type, s.path
-		f.refs[i], f.leaves[i] = ref, &leaf
-	}
 }
 
 // alike reports whether values of both types can be judged together. Of

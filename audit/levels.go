@@ -74,12 +74,29 @@ func (r *reading) countLevels(ctx context.Context, ask leafCount) error {
 		}
 	}
 	for i, t := range r.trials {
-		reads := slices.ContainsFunc(r.p.trials[t].wants, func(slot int) bool { return file.refs[slot].Column == ask.leaf })
-		if state, ok := r.states[i].(levelState); ok && reads {
+		if state, ok := r.states[i].(levelState); ok && r.reads(t, ask) {
 			state.count(r.unit, &counts)
 		}
 	}
 	return nil
+}
+
+// reads reports whether a trial reads a leaf.
+func (r *reading) reads(trial int, ask leafCount) bool {
+	return slices.ContainsFunc(r.p.trials[trial].wants, func(slot int) bool {
+		return r.unit.file.refs[slot].Column == ask.leaf
+	})
+}
+
+// unfed are the states without those that level counts feed.
+func (r *reading) unfed(counted []leafCount) []state {
+	list := slices.Clone(r.states)
+	for i, t := range r.trials {
+		if slices.ContainsFunc(counted, func(ask leafCount) bool { return r.reads(t, ask) }) {
+			list[i] = nil
+		}
+	}
+	return list
 }
 
 // nullPlaces: it looks at no value where it has no predicate.

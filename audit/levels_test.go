@@ -28,6 +28,10 @@ func TestLevelCountsAndBatchesAgree(t *testing.T) {
 		groups = append(groups, []testColumn{longs("row", row...), longs("some", some...), structOf("s", longs("a", inner...), def)})
 	}
 	file := memoryFile("a", parquetBytes(t, groups, parquet.WithDataPageSize(700), parquet.WithBatchSize(100)))
+	mixed := mustRun(t, mustParse(t, checks("not_null: some", "sum: {column: row, min: 0}")), Partition{Files: []File{file}}, Options{})
+	if a := resultOf(t, mixed, "not_null(some)"); a.Violations == 0 || a.RowsTested != 9000 {
+		t.Errorf("beside a sum: %+v", a)
+	}
 	for _, kind := range []string{"not_null: {", "not_null: {samples: 3, ", "not_null: {redact: [some], ", "null_rate: {max: 30%, ", "not_all_null: {"} {
 		for _, path := range []string{"row", "some", "s", "s.a"} {
 			item := kind + "column: " + path

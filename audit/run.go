@@ -18,16 +18,24 @@ const (
 	defaultMemory = 512 << 20
 	minPageBudget = 16 << 20
 	maxPageBudget = 256 << 20
+	// maxRequests is how many requests are under way at once: more than a store
+	// answers in the time that one takes bring nothing.
+	maxRequests = 32
+	// manyParts is among how many partitions memory for small files is divided at
+	// most. Not by the parallelism, on which no report may depend.
+	manyParts = 8
 )
 
 // audit is one call of Run.
 type audit struct {
-	opts      Options
-	tokens    chan struct{} // one for each row group or footer being read
-	keyMemory int64
-	scan      scan.Options
-	bytes     atomic.Int64
-	requests  atomic.Int64
+	opts       Options
+	tokens     chan struct{} // one for each row group or footer being read
+	keyMemory  int64
+	scan       scan.Options
+	keep       int64         // bytes of small files of one partition
+	requesting chan struct{} // one for each request under way
+	bytes      atomic.Int64
+	requests   atomic.Int64
 
 	mu    sync.Mutex
 	done  int64
@@ -47,7 +55,8 @@ func newAudit(opts Options, parts int) *audit {
 		// Half for keys, of as many partitions as are judged at once; the rest is
 		// for pages and batches.
 		keyMemory: opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
-		scan:      scan.Options{PageBudget: page, Shared: new(scan.Shared)},
+		keep:      opts.Memory / 16 / int64(max(1, min(manyParts, parts))), requesting: make(chan struct{}, maxRequests),
+		scan: scan.Options{PageBudget: page, Shared: new(scan.Shared)},
 	}
 }
 
@@ -145,6 +154,12 @@ type countedSource struct {
 func (a *audit) counted(s scan.Source) scan.Source { return countedSource{s, a} }
 
 func (s countedSource) ReadRange(ctx context.Context, p []byte, off int64) error {
+	select {
+	case s.audit.requesting <- struct{}{}:
+		defer func() { <-s.audit.requesting }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	s.audit.requests.Add(1)
 	err := s.Source.ReadRange(ctx, p, off)
 	if err == nil {

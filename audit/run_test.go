@@ -258,7 +258,7 @@ func TestPartitionsAreJudgedAlone(t *testing.T) {
 // The second pass reads the row groups that hold a candidate, and no other.
 func TestSecondPassReadsCandidates(t *testing.T) {
 	bytesOf := func(files ...File) int64 {
-		r := mustRun(t, mustParse(t, checks("unique: x")), Partition{Files: files}, Options{})
+		r := mustRun(t, mustParse(t, checks("unique: x")), Partition{Files: files}, Options{Memory: 64 << 10}) // too little to keep the files
 		return r.BytesRead
 	}
 	values := func(from int) (list []any) {

@@ -221,7 +221,7 @@ func (r *reading) batches(ctx context.Context, counted []leafCount) error {
 		}
 		checks[i] = check
 	}
-	feed := newFeeder(r, place)
+	feed := newFeeder(r, r.unfed(counted), place)
 	err := file.scan.ScanRowGroup(ctx, r.unit.group, req, func(b *scan.Batch) error {
 		for i := range b.Columns {
 			checks[i].Observe(&b.Columns[i])

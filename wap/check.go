@@ -24,7 +24,7 @@ func Check(ctx context.Context, cfg Config, req CheckRequest) (*CheckResult, err
 	if req.Rules == nil {
 		return nil, failf(KindUsage, "no assertions are named").hint("--checks FILE, or --checks builtin for the built-in ones alone")
 	}
-	c := &checked{cfg: cfg, index: map[string]*audit.Partition{}}
+	c := &checked{cfg: cfg, index: map[string]*audit.Partition{}, seen: map[string]bool{}}
 	for _, t := range req.Targets {
 		if err := c.add(ctx, t); err != nil {
 			return nil, err
@@ -56,6 +56,7 @@ type checked struct {
 	cfg   Config
 	wh    *Warehouse // opened when a partition is named
 	index map[string]*audit.Partition
+	seen  map[string]bool // local files
 }
 
 // partitions are what was collected, sorted. The keys of a folder have the types
@@ -160,7 +161,8 @@ func (c *checked) addLocal(file, dir string) error {
 	}
 	p := c.partition(dir)
 	key := filepath.ToSlash(file)
-	if !slices.ContainsFunc(p.Files, func(f audit.File) bool { return f.Key == key }) {
+	if !c.seen[key] {
+		c.seen[key] = true
 		p.Files = append(p.Files, audit.File{Key: key, Source: src})
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
@@ -13,7 +15,8 @@ const (
 	magicEncrypted = "PARE"
 	trailerSize    = 8 // footer length and magic
 	minFileSize    = int64(len(magic)) + trailerSize
-	tailSize       = 64 << 10 // holds the footers of most files
+	maxTail        = 64 << 10 // holds the footers of most files
+	minTail        = 8 << 10  // and this those of small ones
 )
 
 // File is an open Parquet file: its footer, and the way to its pages. Its
@@ -24,11 +27,13 @@ type File struct {
 	footer Footer
 	*fileSchema
 	chunks   []chunkMeta // by row group, and by column in each
+	headSeen bool        // the first bytes were read, and are the magic
 	oldSizes bool        // the writer left a page header out of its sizes
 }
 
-// Open reads a file's footer: one request when it ends within the last 64 KiB,
-// else two. What the footer says is checked only as far as Open's own safety
+// Open reads a file's footer: one request when it stands within what is read of
+// the file's end (64 KiB, less of small files), else two. A file of at most
+// Options.Keep bytes is read whole, and never again. What the footer says is checked only as far as Open's own safety
 // needs; row counts are compared by CheckRows and by the scans.
 func Open(ctx context.Context, src Source, opts Options) (*File, error) {
 	f := &File{src: src, opts: opts.withDefaults()}
@@ -49,7 +54,7 @@ func (f *File) readFooter(ctx context.Context) ([]byte, error) {
 	if size < minFileSize {
 		return nil, fileError(BadFooter, "%w: %d bytes", ErrNotParquet, size)
 	}
-	tail := make([]byte, min(size, tailSize))
+	tail := make([]byte, f.tailSize(size))
 	if err := f.src.ReadRange(ctx, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
@@ -60,8 +65,14 @@ func (f *File) readFooter(ctx context.Context) ([]byte, error) {
 	default:
 		return nil, fileError(BadFooter, "%w: it does not end with %s", ErrNotParquet, magic)
 	}
-	if int64(len(tail)) == size && string(tail[:len(magic)]) != magic {
-		return nil, fileError(BadFooter, "%w: it does not begin with %s", ErrNotParquet, magic)
+	if int64(len(tail)) == size {
+		if string(tail[:len(magic)]) != magic {
+			return nil, fileError(BadFooter, "%w: it does not begin with %s", ErrNotParquet, magic)
+		}
+		f.headSeen = true
+	}
+	if size <= f.opts.Keep {
+		f.src = wholeFile(tail)
 	}
 	tail = tail[: len(tail)-trailerSize : len(tail)]
 	n := int64(binary.LittleEndian.Uint32(tail[len(tail):cap(tail)]))
@@ -71,7 +82,8 @@ func (f *File) readFooter(ctx context.Context) ([]byte, error) {
 	case n > f.opts.FooterBudget:
 		return nil, fileError(OverBudget, "footer of %d bytes, budget %d", n, f.opts.FooterBudget)
 	case n <= int64(len(tail)):
-		return tail[int64(len(tail))-n:], nil
+		// A copy, which parsing may change.
+		return slices.Clone(tail[int64(len(tail))-n:]), nil
 	}
 	raw := make([]byte, n)
 	missing := n - int64(len(tail))
@@ -79,9 +91,32 @@ func (f *File) readFooter(ctx context.Context) ([]byte, error) {
 	return raw, f.src.ReadRange(ctx, raw[:missing], size-trailerSize-n)
 }
 
+// tailSize is how much of a file's end is read first.
+func (f *File) tailSize(size int64) int64 {
+	if size <= max(f.opts.Keep, minTail) {
+		return size
+	}
+	return min(max(size/64, minTail), maxTail)
+}
+
+// wholeFile is a [Source] in memory.
+type wholeFile []byte
+
+func (w wholeFile) Size() int64 { return int64(len(w)) }
+
+func (w wholeFile) ReadRange(ctx context.Context, p []byte, off int64) error {
+	if off > int64(len(w)) || copy(p, w[off:]) < len(p) {
+		return io.ErrUnexpectedEOF
+	}
+	return ctx.Err()
+}
+
 // CheckHead reads the first four bytes of the file and compares them with the
 // magic. Open does so itself only when it has the whole file in hand.
 func (f *File) CheckHead(ctx context.Context) error {
+	if f.headSeen {
+		return nil
+	}
 	head := make([]byte, len(magic))
 	if err := f.src.ReadRange(ctx, head, 0); err != nil {
 		return err

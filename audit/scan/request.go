@@ -33,6 +33,8 @@ type Options struct {
 	// ReadAhead fetches, for each column, the next ReadSize bytes while the ones
 	// before are decoded: for sources whose requests take long.
 	ReadAhead bool
+	// Keep is the size up to which Open reads a file whole and keeps it.
+	Keep int64
 	// Shared is what the file has in common with others; nil: nothing.
 	Shared *Shared
 }
