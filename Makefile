@@ -4,6 +4,7 @@ GO ?= go
 FUZZTIME ?= 30s
 SCHEDULES ?= 30000
 BENCHTIME ?= 1s
+TABLES ?= 10000
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # The go tool leaves folders named testdata out of "./...".
@@ -91,6 +92,7 @@ fuzz:
 		echo "$$(dirname $$file) $$name"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
 	done
+	cd testdata/bench && CGO_ENABLED=1 $(GO) test -count=1 -v -timeout 0 ./differential -differential.n $(TABLES) -differential.seed $$(date +%s)
 	$(GO) test -count=1 -v -timeout 0 -run '^TestExploreRandom' ./wap -explore.n 1000000 -explore.seed $$(date +%s)
 
 clean:
