@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -83,16 +84,19 @@ func (l *lab) client(st store.Store) *Warehouse {
 
 func (l *lab) open() *Warehouse { l.t.Helper(); return l.client(l.store) }
 
-// faulty runs a step through a store with faults.
-func (l *lab) faulty(s step, cfg faultstore.Config, timeout time.Duration) (*faultstore.Store, error) {
+// faulty runs a step through a store with faults. Its time passes only while
+// nothing can go on, so that a timeout is never too short.
+func (l *lab) faulty(s step, cfg faultstore.Config, timeout time.Duration) (fs *faultstore.Store, err error) {
 	l.t.Helper()
-	fs := faultstore.New(l.store, cfg)
-	c := l.config(fs)
-	c.CommitTimeout = timeout
-	w, err := Open(context.Background(), c)
-	if err == nil {
-		_, err = l.do(w, s)
-	}
+	synctest.Test(l.t, func(*testing.T) {
+		fs = faultstore.New(l.store, cfg)
+		c := l.config(fs)
+		c.CommitTimeout = timeout
+		var w *Warehouse
+		if w, err = Open(context.Background(), c); err == nil {
+			_, err = l.do(w, s)
+		}
+	})
 	return fs, err
 }
 
