@@ -57,11 +57,14 @@ func endingStore(text string) func(context.Context, string, store.Config) (store
 	}
 }
 
-// TestScripts runs every command as a user would: each script states exact exit
-// codes, and what is left in the store afterwards.
-func TestScripts(t *testing.T) { testscript.Run(t, scripts(t, "../../testdata/script")) }
+// scriptDir is where the scripts of all commands are. Each states exact exit
+// codes, and what is left in the store afterwards. Their warehouse is at $LAKE,
+// in a folder or on a server; $ABOVE is where it lies.
+const scriptDir = "../../testdata/script"
 
+// scripts runs those of dir on local folders; shared data may be missing.
 func scripts(t *testing.T, dir string) testscript.Params {
+	t.Helper()
 	shared, err := filepath.Abs("../../../shared/data")
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +73,7 @@ func scripts(t *testing.T, dir string) testscript.Params {
 		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("SHARED", shared)
+			env.Vars = append(env.Vars, "SHARED="+shared, "LAKE=lake", "ABOVE=.")
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -80,13 +83,9 @@ func scripts(t *testing.T, dir string) testscript.Params {
 			_, err := os.Stat(filepath.Join(shared, "flights-3m.parquet"))
 			return err == nil, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"tree":    tree,
-			"json":    jsonField,
-			"capture": capture,
-			"parquet": parquetFile,
-			"damage":  damage,
-		},
+		Cmds: scriptCommands(nil),
 	}
 }
+
+// TestScripts runs every command as a user would, on local folders.
+func TestScripts(t *testing.T) { testscript.Run(t, scripts(t, scriptDir)) }

@@ -3,19 +3,33 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wap-cli/wap/wap/store/storetest/s3test"
 )
+
+// scriptCommands are what scripts have besides testscript's own commands, for
+// objects in local folders and, where srv is not nil, on a server.
+func scriptCommands(srv *s3test.Server) map[string]func(*testscript.TestScript, bool, []string) {
+	at := newShelves(srv)
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":   exits,
+		"json":    jsonField,
+		"capture": capture,
+		"parquet": parquetFile,
+		"tree":    at.tree,
+		"put":     at.put,
+		"del":     at.del,
+		"clone":   at.clone,
+		"damage":  at.damage,
+	}
+}
 
 // exits runs a program and wants this exit code, exactly: "exits 3 wap audit".
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -45,26 +59,6 @@ var (
 	maskULID   = regexp.MustCompile(`[0-7][0-9A-HJKMNP-TV-Z]{25}`)
 	maskDigest = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
 )
-
-// tree prints every file below a folder, with ULIDs and digests masked. The lock
-// files of the file backend are no objects.
-func tree(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: tree DIR")
-	}
-	root := ts.MkAbs(args[0])
-	var keys []string
-	ts.Check(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == ".wap-lock" {
-			return err
-		}
-		key, err := filepath.Rel(root, path)
-		keys = append(keys, maskDigest.ReplaceAllString(maskULID.ReplaceAllString(key, "ULID"), "HASH"))
-		return err
-	}))
-	slices.Sort(keys)
-	fmt.Fprintln(ts.Stdout(), strings.Join(keys, "\n"))
-}
 
 // jsonField compares one field of the JSON on stdout: "json .error.code 3".
 // ".list.len" is a list's length; without a value the field only has to be there,
@@ -132,31 +126,4 @@ func lookupJSON(ts *testscript.TestScript, path string) (string, bool) {
 	text, err := json.Marshal(v)
 	ts.Check(err)
 	return string(text), true
-}
-
-// damage changes the one file that a pattern matches: "flip" one byte in its
-// middle, "truncate" it to half, or write it anew with "replace OLD NEW".
-func damage(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: damage PATTERN flip|truncate|replace OLD NEW")
-	}
-	names, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	if len(names) != 1 {
-		ts.Fatalf("%d files match %s", len(names), args[0])
-	}
-	data, err := os.ReadFile(names[0])
-	ts.Check(err)
-	switch {
-	case args[1] == "flip":
-		data[len(data)/2] ^= 1
-	case args[1] == "truncate":
-		data = data[:len(data)/2]
-	case args[1] == "replace" && len(args) == 4 && strings.Contains(string(data), args[2]):
-		data = []byte(strings.ReplaceAll(string(data), args[2], args[3]))
-	default:
-		ts.Fatalf("nothing to do for %q in %s", args[1:], data)
-	}
-	ts.Check(os.Chmod(names[0], 0o600))
-	ts.Check(os.WriteFile(names[0], data, 0o600))
 }

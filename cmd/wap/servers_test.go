@@ -1,21 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/wap-cli/wap/wap/store"
 	"github.com/wap-cli/wap/wap/store/storetest/s3test"
 )
 
@@ -27,13 +21,13 @@ func TestServers(t *testing.T) {
 	for _, kind := range s3test.Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			srv := s3test.Start(t, kind)
-			dir := "../../testdata/script/s3"
-			t.Run("scripts", func(t *testing.T) { serverScripts(t, srv, dir) })
+			t.Run("scripts", func(t *testing.T) { serverScripts(t, srv, scriptDir) })
+			t.Run("store scripts", func(t *testing.T) { serverScripts(t, srv, scriptDir+"/s3") })
 			if kind == s3test.MinIO { // versitygw needs a file system with attributes for it
 				srv.MakeBucket(t, versionedBucket)
 				srv.KeepVersions(t, versionedBucket)
 				t.Run("traps", func(t *testing.T) { bucketWithTraps(t, srv) })
-				t.Run("versions", func(t *testing.T) { serverScripts(t, srv, dir+"/versions") })
+				t.Run("versions", func(t *testing.T) { serverScripts(t, srv, scriptDir+"/s3/versions") })
 			}
 			if kind == s3test.VersityGW {
 				t.Run("unfinished upload", func(t *testing.T) { unfinishedUpload(t, srv) })
@@ -45,75 +39,73 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// serverScripts runs the scripts of dir. Each has a warehouse of its own in
-// WAP_WAREHOUSE, and prefixes for other objects in INPUTS and VERSIONED.
-func serverScripts(t *testing.T, srv s3test.Server, dir string) {
-	testscript.Run(t, testscript.Params{
-		Dir:           dir,
-		UpdateScripts: *update,
-		Setup: func(env *testscript.Env) error {
-			versioned := srv
-			versioned.Bucket = versionedBucket
-			env.Vars = append(append(env.Vars, srv.Environ()...),
-				"WAP_WAREHOUSE="+srv.Root()+"/lake", "INPUTS="+srv.Root(), "VERSIONED="+versioned.Root())
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"json":    jsonField,
-			"capture": capture,
-			"parquet": parquetFile,
-			"objects": func(ts *testscript.TestScript, neg bool, args []string) { objects(ts, srv, neg, args) },
-			"put":     func(ts *testscript.TestScript, neg bool, args []string) { put(ts, srv, neg, args) },
-			"del":     func(ts *testscript.TestScript, neg bool, args []string) { del(ts, srv, neg, args) },
-		},
-	})
+// onFolders are the scripts that run on local folders alone, and why.
+func onFolders() map[string]string {
+	return map[string]string{
+		"argv":       "arguments are split before any store is opened",
+		"checks":     "no warehouse",
+		"completion": "no warehouse",
+		"config":     "relative paths in wap.yaml are its subject",
+		"flights":    "the file is too big for the time; the demo and stage have big ones",
+		"help":       "no warehouse",
+		"version":    "no warehouse",
+		"yaml":       "no warehouse",
+	}
 }
 
-// objects prints every key below a URL, with ULIDs and digests masked.
-func objects(ts *testscript.TestScript, srv s3test.Server, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: objects URL")
+// serverScripts runs the scripts of all commands, and those of dir, which are
+// for stores alone, with $INPUTS and $VERSIONED as places for other objects.
+func serverScripts(t *testing.T, srv s3test.Server, dir string) {
+	p := scripts(t, dir)
+	if dir == scriptDir {
+		p.Dir, p.Files = "", sharedScripts(t)
 	}
-	loc, err := store.ParseURL(args[0])
-	ts.Check(err)
-	var keys []string
-	pages := s3.NewListObjectsV2Paginator(srv.Client(), &s3.ListObjectsV2Input{Bucket: &loc.Bucket, Prefix: aws.String(loc.Key(""))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.Background())
-		ts.Check(err)
-		for _, o := range page.Contents {
-			key := strings.TrimPrefix(*o.Key, loc.Key(""))
-			keys = append(keys, maskDigest.ReplaceAllString(maskULID.ReplaceAllString(key, "ULID"), "HASH"))
+	setup := p.Setup
+	p.Setup = func(env *testscript.Env) error {
+		if err := setup(env); err != nil {
+			return err
+		}
+		versioned := srv
+		versioned.Bucket = versionedBucket
+		above := srv.Root()
+		env.Vars = append(append(env.Vars, srv.Environ()...),
+			"LAKE="+above+"/lake", "ABOVE="+above, "INPUTS="+srv.Root(), "VERSIONED="+versioned.Root())
+		return nil
+	}
+	p.Cmds = scriptCommands(&srv)
+	testscript.Run(t, p)
+}
+
+// sharedScripts are all but those of onFolders.
+func sharedScripts(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(scriptDir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := onFolders()
+	var shared []string
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		if why, ok := local[name]; ok {
+			t.Logf("%s runs on folders alone: %s", name, why)
+			delete(local, name)
+			continue
+		}
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(body), "$LAKE") {
+			shared = append(shared, file)
+		} else {
+			t.Logf("%s runs on folders alone: its warehouse is not at $LAKE", name)
 		}
 	}
-	slices.Sort(keys)
-	fmt.Fprintln(ts.Stdout(), strings.Join(keys, "\n"))
-}
-
-// put writes a file to a URL: "put FILE URL".
-func put(ts *testscript.TestScript, srv s3test.Server, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: put FILE URL")
+	for name := range local {
+		t.Errorf("there is no script %s", name)
 	}
-	loc, err := store.ParseURL(args[1])
-	ts.Check(err)
-	f, err := os.Open(ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer f.Close()
-	_, err = srv.Client().PutObject(context.Background(), &s3.PutObjectInput{Bucket: &loc.Bucket, Key: &loc.Prefix, Body: f})
-	ts.Check(err)
-}
-
-// del deletes the object at a URL: "del URL".
-func del(ts *testscript.TestScript, srv s3test.Server, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: del URL")
-	}
-	loc, err := store.ParseURL(args[0])
-	ts.Check(err)
-	_, err = srv.Client().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: &loc.Bucket, Key: &loc.Prefix})
-	ts.Check(err)
+	return shared
 }
 
 // serverDemo runs the demo on a warehouse in the server's bucket. The script
