@@ -90,12 +90,7 @@ func (p *probe) facts(ctx context.Context, res *DoctorResult) error {
 		return outside("ask the store at %s about itself", p.w.cfg.Location).because(err)
 	}
 	res.Facts = StoreFacts{Endpoint: f.Endpoint, Region: f.Region, Credentials: f.Credentials, Versioning: f.Versioning}
-	switch f.Checksum {
-	case "refused":
-		p.found("checksums", CheckOK, "a body whose SHA-256 is wrong was refused")
-	case "accepted":
-		p.found("checksums", CheckWarning, "a body whose SHA-256 is wrong was stored: what breaks on the way here is only seen when it is read")
-	}
+	p.sums(f)
 	switch f.Versioning {
 	case "enabled":
 		p.found("versioning", CheckInfo, "enabled: inputs are pinned by version, and superseded pointers pile up until a rule removes old versions")
@@ -110,6 +105,28 @@ func (p *probe) facts(ctx context.Context, res *DoctorResult) error {
 		p.found("unknown", CheckInfo, "the store does not tell this caller about %s", u)
 	}
 	return nil
+}
+
+// sums tells who would notice bytes that break on the way.
+func (p *probe) sums(f store.Facts) {
+	for _, c := range []struct{ name, did, what string }{
+		{"checksums", f.Checksum, "a body"},
+		{"part checksums", f.PartChecksum, "a part of an upload"},
+	} {
+		switch c.did {
+		case "refused":
+			p.found(c.name, CheckOK, "%s whose SHA-256 is wrong was refused", c.what)
+		case "accepted":
+			p.found(c.name, CheckWarning, "%s whose SHA-256 is wrong was stored: what breaks on the way here is only seen when it is read", c.what)
+		}
+	}
+	switch f.Trailer {
+	case "taken":
+		p.found("trailers", CheckOK, "a body in chunks with its checksum behind it, as SDKs send by default over TLS, is taken")
+	case "refused", "stored with its framing":
+		p.found("trailers", CheckWarning, "a body in chunks with its checksum behind it, as SDKs send by default over TLS, is %s: "+
+			"wap sends none; give engines that stage files request_checksum_calculation = when_required", f.Trailer)
+	}
 }
 
 // lifecycle warns of rules that remove what the pointer may name, and of parts

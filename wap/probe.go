@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/wap-cli/wap/wap/store"
 )
@@ -56,7 +57,7 @@ func (w *Warehouse) probeDepth(quick bool) depth {
 	case w.cfg.Location.Scheme == store.SchemeFile:
 		return depth{keys: 8, rounds: 2, racers: 24}
 	case quick:
-		return depth{keys: 14, rounds: 1, racers: 10} // 79 requests with the rest
+		return depth{keys: 32, rounds: 1, racers: 10} // 133 requests with the rest
 	}
 	return depth{keys: 40, rounds: 4, racers: 24}
 }
@@ -173,10 +174,14 @@ func definite(err error) bool {
 func (p *probe) clean(ctx context.Context) error {
 	ctx, cancel := graced(ctx, p.w.cfg.CommitTimeout)
 	defer cancel()
-	var all error
-	for _, key := range p.keys {
-		all = errors.Join(all, p.w.cfg.Store.Delete(ctx, key))
+	errs := make([]error, len(p.keys))
+	var deletes errgroup.Group
+	deletes.SetLimit(p.w.cfg.Parallel)
+	for i, key := range p.keys {
+		deletes.Go(func() error { errs[i] = p.w.cfg.Store.Delete(ctx, key); return nil })
 	}
+	_ = deletes.Wait()
+	all := errors.Join(errs...)
 	for e, err := range p.w.cfg.Store.List(ctx, probePrefix) {
 		if err != nil {
 			return errors.Join(all, err)

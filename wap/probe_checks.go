@@ -10,43 +10,45 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/wap-cli/wap/wap/store"
 )
 
+// again is what became of one key that was created twice.
+type again struct {
+	refused   string // why the first was, if it was
+	overwrote bool   // by the second
+	lost      string // what a read after both got wrong
+	err       error  // which says nothing about conditions
+}
+
 // createAgain creates keys, and creates each once more. Where the store is made
-// of several, it may know of a key in one and write it into another.
+// of several, it may know of a key in one and write it into another: one key in
+// two, at worst, tells nothing.
 func (p *probe) createAgain(ctx context.Context) error {
+	found := make([]again, p.depth.keys)
+	var all errgroup.Group
+	all.SetLimit(p.w.cfg.Parallel)
+	for i := range found {
+		key := p.key(fmt.Sprintf("again-%02d", i))
+		read := p.thorough() || i == 0 // one is enough to see that reads follow writes
+		all.Go(func() error { found[i] = p.createTwice(ctx, key, read); return nil })
+	}
+	_ = all.Wait() // each has its own error
 	var wrong, lost []string
 	overwritten := 0
-	for i := range p.depth.keys {
-		key := p.key(fmt.Sprintf("again-%02d", i))
-		first, second := []byte("first "+key), []byte("second "+key)
-		repeated, err := settled(ctx, func() error { _, err := p.w.cfg.Store.Create(ctx, key, first); return err })
-		if err != nil && !(repeated && errors.Is(err, store.ErrExists)) {
-			if !definite(err) {
-				return err
-			}
-			wrong = append(wrong, "the store refused to create a key that did not exist: "+err.Error())
-			continue
-		}
-		_, err = settled(ctx, func() error { _, err := p.w.cfg.Store.Create(ctx, key, second); return err })
+	for _, a := range found {
 		switch {
-		case err == nil:
+		case a.err != nil:
+			return a.err
+		case a.refused != "":
+			wrong = append(wrong, "the store refused to create a key that did not exist: "+a.refused)
+		case a.overwrote:
 			overwritten++
-		case !errors.Is(err, store.ErrExists):
-			return err
 		}
-		if !p.thorough() && i > 0 {
-			continue // one read is enough to see that reads follow writes
-		}
-		body, _, err := p.w.cfg.Store.Get(ctx, key)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			lost = append(lost, "a read right after the write says that there is nothing")
-		case err != nil:
-			return err
-		case overwritten == 0 && !bytes.Equal(body, first):
-			lost = append(lost, "a read right after the write shows other bytes")
+		if a.lost != "" {
+			lost = append(lost, a.lost)
 		}
 	}
 	if overwritten > 0 {
@@ -55,6 +57,38 @@ func (p *probe) createAgain(ctx context.Context) error {
 	p.require("create again", wrong, "%d of %d creates of existing keys were refused", p.depth.keys, p.depth.keys)
 	p.require("read after write", lost, "every write was read back")
 	return p.listed(ctx)
+}
+
+func (p *probe) createTwice(ctx context.Context, key string, read bool) (a again) {
+	first, second := []byte("first "+key), []byte("second "+key)
+	repeated, err := settled(ctx, func() error { _, err := p.w.cfg.Store.Create(ctx, key, first); return err })
+	switch {
+	case err == nil, repeated && errors.Is(err, store.ErrExists):
+	case definite(err):
+		return again{refused: err.Error()}
+	default:
+		return again{err: err}
+	}
+	_, err = settled(ctx, func() error { _, err := p.w.cfg.Store.Create(ctx, key, second); return err })
+	switch {
+	case err == nil:
+		a.overwrote = true
+	case !errors.Is(err, store.ErrExists):
+		return again{err: err}
+	}
+	if !read {
+		return a
+	}
+	body, _, err := p.w.cfg.Store.Get(ctx, key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		a.lost = "a read right after the write says that there is nothing"
+	case err != nil:
+		a.err = err
+	case !a.overwrote && !bytes.Equal(body, first):
+		a.lost = "a read right after the write shows other bytes"
+	}
+	return a
 }
 
 // share counts without the exact number, which differs from probe to probe on

@@ -108,8 +108,8 @@ func TestProbeBudget(t *testing.T) {
 	if _, err := Init(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if n := faultstore.CountOps(fs.Recorder().Ops()).Requests; n > 80+10 {
-		t.Errorf("%d requests, want at most 80 of the probe and 10 of init:\n%s", n, faultstore.Log(fs.Recorder().Ops()))
+	if n := faultstore.CountOps(fs.Recorder().Ops()).Requests; n > 133+10 {
+		t.Errorf("%d requests, want at most 133 of the probe and 10 of init:\n%s", n, faultstore.Log(fs.Recorder().Ops()))
 	}
 	want := "_wap/refs/main.json\n_wap/snapshots/000000000000-ID.json\n_wap/warehouse.json\n"
 	if got := l.keys(); got != want {

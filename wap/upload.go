@@ -41,8 +41,8 @@ func (s *session) upload(ctx context.Context, files []localFile) (output, error)
 }
 
 // uploadFile reads the footer before it sends anything: a broken file fails at
-// its writer. A file that is written to meanwhile is refused: the digest would be
-// of other bytes than those that were sent.
+// its writer. A file that is written to meanwhile is refused: its footer may be of
+// other bytes than those that were sent.
 func (s *session) uploadFile(ctx context.Context, f localFile, sent *uploads) (manifest.File, manifest.Schema, error) {
 	src, err := newLocalSource(f.path)
 	if err != nil {
@@ -57,17 +57,17 @@ func (s *session) uploadFile(ctx context.Context, f localFile, sent *uploads) (m
 		return out, schema, outside("read %s", f.name).because(err)
 	}
 	defer file.Close()
-	sum := newDigest()
-	if _, err := io.Copy(sum, file); err != nil {
-		return out, schema, outside("read %s", f.name).because(err)
-	}
-	hexed := sum.hex()
-	out.SHA256 = &hexed
+	sum := &summedFile{src: sent.watch(file), sum: newDigest()}
 	out.Key = s.dataKey(f.partition, path.Base(filepath.ToSlash(f.path)))
-	e, err := s.w.cfg.Store.Upload(ctx, out.Key, sent.watch(file), src.size)
+	e, err := s.w.cfg.Store.Upload(ctx, out.Key, sum, src.size)
 	if err = acknowledged(e.Version, err); err != nil {
 		return out, schema, outside("upload %s to %s", f.name, out.Key).because(err)
 	}
+	hexed, err := sum.hex(src.size)
+	if err != nil {
+		return out, schema, outside("read %s", f.name).because(err)
+	}
+	out.SHA256 = &hexed
 	if info, err := os.Stat(f.path); err != nil || !src.is(info) {
 		return out, schema, refused("%s was written to while it was uploaded", f.name).
 			hint("the task must have finished its files when it ends; the run stays open for its retry")
@@ -75,6 +75,36 @@ func (s *session) uploadFile(ctx context.Context, f localFile, sent *uploads) (m
 	s.own(&out)
 	out.ETag, out.VersionID = e.Version.ETag, e.Version.ID
 	return out, schema, nil
+}
+
+// summedFile takes the digest of the very bytes that a store reads to send them,
+// each the first time: stores read from the start to the end.
+type summedFile struct {
+	src io.ReaderAt
+
+	mu   sync.Mutex
+	sum  digest
+	seen int64 // bytes in sum
+}
+
+func (f *summedFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.src.ReadAt(p, off)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if end := off + int64(n); off <= f.seen && end > f.seen {
+		f.sum.Write(p[f.seen-off : n])
+		f.seen = end
+	}
+	return n, err
+}
+
+// hex is the digest of all size bytes; of those that no store read in turn, as
+// they are now.
+func (f *summedFile) hex(size int64) (string, error) {
+	if _, err := io.Copy(io.Discard, io.NewSectionReader(f, f.seen, size-f.seen)); err != nil {
+		return "", err
+	}
+	return f.sum.hex(), nil
 }
 
 // uploads counts what was read of files to be sent.

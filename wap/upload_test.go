@@ -1,6 +1,7 @@
 package wap
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -73,5 +74,34 @@ func TestUploading(t *testing.T) {
 	wantCode(t, err, 0)
 	if last.Load() != want || calls.Load() < 2 {
 		t.Errorf("%d of %d bytes in %d calls", last.Load(), want, calls.Load())
+	}
+}
+
+// TestSummedFile: the digest is of the whole file, in whatever order and however
+// often it was read.
+func TestSummedFile(t *testing.T) {
+	data := make([]byte, 1000)
+	for i := range data {
+		data[i] = byte(i * i >> 3)
+	}
+	want := newDigest()
+	want.Write(data)
+	for name, reads := range map[string][][2]int64{
+		"once":       {{0, 400}, {400, 600}},
+		"twice":      {{0, 400}, {0, 1000}, {0, 1000}},
+		"overlaps":   {{0, 400}, {300, 400}, {100, 100}, {690, 310}},
+		"never":      nil,
+		"backwards":  {{500, 500}, {0, 500}},
+		"with a gap": {{0, 300}, {400, 600}},
+	} {
+		f := &summedFile{src: bytes.NewReader(data), sum: newDigest()}
+		for _, r := range reads {
+			if _, err := f.ReadAt(make([]byte, r[1]), r[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := f.hex(1000); err != nil || got != want.hex() {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want.hex())
+		}
 	}
 }

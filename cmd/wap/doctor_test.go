@@ -83,10 +83,31 @@ func serverDoctor(t *testing.T, srv s3test.Server, kind s3test.Kind) {
 		return
 	}
 	doctorGolden(t, srv, string(kind))
+	doctorByTLS(t, s3test.BehindTLS(t, srv))
 	if kind == s3test.MinIO {
 		front := s3test.StripConditions(t, srv)
 		front.Setenv(t)
 		doctorGolden(t, front, "no-conditions")
+	}
+}
+
+// doctorByTLS: SDKs send checksums another way there, so that is asked too.
+func doctorByTLS(t *testing.T, front s3test.Server) {
+	front.Setenv(t)
+	var stdout, stderr bytes.Buffer
+	s := system{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, openStore: store.Open}
+	if code := s.run(t.Context(), []string{"doctor", "-w", front.Root()}); code != 0 {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	for _, want := range []string{
+		`(?m)^ok       checksums +a body whose SHA-256 is wrong was refused`,
+		`(?m)^ok       part checksums +a part of an upload whose SHA-256 is wrong was refused`,
+		`(?m)^ok       trailers +a body in chunks`,
+		`(?m)^endpoint +https://`,
+	} {
+		if !regexp.MustCompile(want).Match(stdout.Bytes()) {
+			t.Errorf("doctor does not say %s:\n%s", want, stdout.String())
+		}
 	}
 }
 

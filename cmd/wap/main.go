@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 var version string
 
 func main() {
+	log.SetOutput(io.Discard) // libraries write there what they also return
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

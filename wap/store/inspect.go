@@ -18,9 +18,14 @@ type Facts struct {
 	Lifecycle []LifecycleRule
 	// Uploads are multipart uploads below the root that nobody completed.
 	Uploads []PendingUpload
-	// Checksum is what the store did with a body whose SHA-256 was wrong:
-	// "refused", "accepted" or, where that could not be told, "".
-	Checksum string
+	// Checksum is what the store did with a body whose SHA-256 was wrong, and
+	// PartChecksum with a part of an upload: "refused", "accepted" or, where that
+	// could not be told, "".
+	Checksum, PartChecksum string
+	// Trailer is what the store did with a body in chunks and its checksum
+	// behind it, as SDKs send by default over TLS: "taken", "refused", or
+	// "stored with its framing"; "" where it was not asked, or not told.
+	Trailer string
 	// Unanswered names what the store or its permissions did not tell.
 	Unanswered []string
 }

@@ -98,12 +98,12 @@ func newS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
 		awsCfg.Region = region
 		s.client = s3.NewFromConfig(awsCfg, adapt)
 	}
-	s.manager = transfermanager.New(s.client, func(o *transfermanager.Options) {
+	s.manager = transfermanager.New(summed{s.client}, func(o *transfermanager.Options) {
 		o.PartSizeBytes = partSize
 		o.MultipartUploadThreshold = partSize
 		o.Concurrency = partsInFlight
 		o.FailTimeout = abortTimeout
-		o.RequestChecksumCalculation = s.client.Options().RequestChecksumCalculation
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // summed has its own
 	})
 	return s, nil
 }

@@ -1,10 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"strings"
 
@@ -28,6 +25,8 @@ func (s *S3) Inspect(ctx context.Context, scratch string) (Facts, error) {
 		{"lifecycle rules", s.askLifecycle},
 		{"unfinished uploads", s.askUploads},
 		{"checksums", func(ctx context.Context, f *Facts) error { return s.askChecksum(ctx, scratch, f) }},
+		{"checksums of parts", func(ctx context.Context, f *Facts) error { return s.askPartChecksum(ctx, scratch, f) }},
+		{"checksums in trailers", func(ctx context.Context, f *Facts) error { return s.askTrailer(ctx, scratch, f) }},
 	} {
 		err := answer(readMode, q.ask(ctx, &f))
 		switch {
@@ -132,23 +131,4 @@ func (s *S3) askUploads(ctx context.Context, f *Facts) error {
 		}
 	}
 	return nil
-}
-
-// askChecksum sends a body with another's SHA-256.
-func (s *S3) askChecksum(ctx context.Context, scratch string, f *Facts) error {
-	body := []byte("this is not the body of the checksum\n")
-	sum := sha256.Sum256(nil)
-	in := s.putInput(scratch+"checksum", bytes.NewReader(body), int64(len(body)))
-	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum[:]))
-	_, err := s.client.PutObject(ctx, in)
-	for _, code := range []string{"BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch", "InvalidRequest", "InvalidArgument"} {
-		if hasCode(err, code) {
-			f.Checksum = "refused"
-			return nil
-		}
-	}
-	if err == nil {
-		f.Checksum = "accepted"
-	}
-	return err
 }

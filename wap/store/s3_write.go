@@ -140,6 +140,7 @@ func (s *S3) uploadParts(ctx context.Context, key string, src io.ReaderAt, size 
 	out, err := s.manager.UploadObject(ctx, &transfermanager.UploadObjectInput{
 		Bucket: &s.loc.Bucket, Key: aws.String(s.loc.Key(key)), ContentLength: &size,
 		Body:                 &exactReader{src: &ctxReader{ctx: ctx, src: io.NewSectionReader(src, 0, size)}, left: size},
+		ChecksumAlgorithm:    tmtypes.ChecksumAlgorithmSha256,
 		ServerSideEncryption: tmtypes.ServerSideEncryption(s.sse), SSEKMSKeyID: s.kmsKey,
 		RequestPayer: tmtypes.RequestPayer(s.payer), ExpectedBucketOwner: s.owner,
 	})
@@ -149,6 +150,9 @@ func (s *S3) uploadParts(ctx context.Context, key string, src io.ReaderAt, size 
 	}
 	if ctx.Err() != nil {
 		return Entry{}, fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	if errors.Is(err, errWrongSum) { // of a whole object, perhaps
+		return Entry{}, errors.Join(err, s.Delete(ctx, key))
 	}
 	// The last request may have been carried out without its answer reaching
 	// us, and then been refused when repeated. Only this upload writes the key,

@@ -1,10 +1,15 @@
 package s3test
 
 import (
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -43,18 +48,51 @@ func StripConditions(t testing.TB, srv Server) Server {
 	return srv
 }
 
-// Forbid returns a way to the server on which the requests that deny picks are
-// answered as a policy would: 403, AccessDenied.
-func Forbid(t testing.TB, srv Server, deny func(*http.Request) bool) Server {
+// passOn is a proxy that changes nothing: requests stay signed for the name that
+// the client called.
+func passOn(t testing.TB, srv Server) *httputil.ReverseProxy {
 	t.Helper()
 	target, err := url.Parse(srv.Endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Host = r.In.Host // it is signed
-	}}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host
+		},
+		Transport: transport,
+		ErrorLog:  log.New(io.Discard, "", 0), // clients do go away
+	}
+}
+
+// BehindTLS returns a way to the server by TLS and HTTP/2, as the proxies are in
+// front of most stores. Its certificate is in Server.CABundle.
+func BehindTLS(t testing.TB, srv Server) Server {
+	t.Helper()
+	front := httptest.NewUnstartedServer(passOn(t, srv))
+	front.EnableHTTP2 = true
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	srv.CABundle = filepath.Join(t.TempDir(), "ca.pem")
+	body := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
+	if err := os.WriteFile(srv.CABundle, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv.direct = srv.Endpoint
+	srv.Endpoint = front.URL
+	srv.Name += " behind TLS"
+	return srv
+}
+
+// Forbid returns a way to the server on which the requests that deny picks are
+// answered as a policy would: 403, AccessDenied.
+func Forbid(t testing.TB, srv Server, deny func(*http.Request) bool) Server {
+	t.Helper()
+	proxy := passOn(t, srv)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !deny(r) {
 			proxy.ServeHTTP(w, r)

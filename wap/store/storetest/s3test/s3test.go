@@ -4,15 +4,19 @@ package s3test
 
 import (
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -57,6 +61,9 @@ type Server struct {
 	SecretKey string
 	Region    string
 	Bucket    string
+	CABundle  string // PEM file, for an endpoint with TLS that the system does not trust
+
+	direct string // endpoint without TLS, if there are two
 }
 
 // Start starts a server that lives until t ends; subtests share it. It builds
@@ -100,6 +107,7 @@ func fromEnvironment(endpoint string) Server {
 		SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		Region:    os.Getenv("AWS_REGION"),
 		Bucket:    os.Getenv(EnvBucket),
+		CABundle:  os.Getenv("AWS_CA_BUNDLE"),
 	}
 	if srv.Region == "" {
 		srv.Region = "us-east-1"
@@ -135,6 +143,7 @@ func (s Server) variables() []variable {
 		{"AWS_SECRET_ACCESS_KEY", s.SecretKey},
 		{"AWS_SESSION_TOKEN", ""},
 		{"AWS_REGION", s.Region},
+		{"AWS_CA_BUNDLE", s.CABundle},
 		{"AWS_EC2_METADATA_DISABLED", "true"},
 		{"AWS_CONFIG_FILE", os.DevNull},
 		{"AWS_SHARED_CREDENTIALS_FILE", os.DevNull},
@@ -158,8 +167,19 @@ func (s Server) Open(t testing.TB, root string) store.Store {
 
 // Client is a plain client of the server, for what the store does not offer.
 func (s Server) Client() *s3.Client {
+	endpoint := s.Endpoint
+	if s.direct != "" {
+		endpoint = s.direct
+	}
+	trusted, _ := x509.SystemCertPool() // nil is the system's own, too
+	if bundle, err := os.ReadFile(s.CABundle); err == nil && trusted != nil {
+		trusted.AppendCertsFromPEM(bundle)
+	}
 	return s3.New(s3.Options{
-		BaseEndpoint: &s.Endpoint, UsePathStyle: true, Region: s.Region,
+		HTTPClient: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
+		}),
+		BaseEndpoint: &endpoint, UsePathStyle: true, Region: s.Region,
 		Credentials:                credentials.NewStaticCredentialsProvider(s.AccessKey, s.SecretKey, ""),
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,

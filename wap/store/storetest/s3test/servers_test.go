@@ -22,6 +22,11 @@ func TestServers(t *testing.T) {
 			srv := s3test.Start(t, kind)
 			srv.Setenv(t)
 			t.Run("conformance", func(t *testing.T) { conformance(t, srv) })
+			t.Run("conformance by TLS", func(t *testing.T) {
+				front := s3test.BehindTLS(t, srv)
+				front.Setenv(t)
+				conformance(t, front)
+			})
 			t.Run("broken upload", func(t *testing.T) { brokenUpload(t, srv) })
 			t.Run("cut upload", func(t *testing.T) { cutUpload(t, srv) })
 			t.Run("wrong", func(t *testing.T) { wrongServer(t, srv) })
