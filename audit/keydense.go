@@ -26,12 +26,14 @@ type densePart struct {
 
 const (
 	// denseBits is how many bits a row may take; a hash takes 64.
-	denseBits = 32
-	// denseRun is how many integers a part gets at once.
-	denseRun      = 128
+	denseBits     = 32
 	maxDenseParts = 256
 	minDenseShift = 12
 	maxDenseShift = 30
+	// maxDenseRun is how many integers a part gets at once, at most: large parts
+	// get as many as half of their words, so that processors do not fight over
+	// them.
+	maxDenseRun = 1024
 )
 
 // intRange is a range of integers, in the form that is hashed, and so in two's
@@ -122,32 +124,35 @@ func (d *denseKeys) set(part int, list []uint32, again func(integer uint64)) {
 // denseWriter gathers integers by part. It is for one goroutine.
 type denseWriter struct {
 	of    *denseKeys
-	fill  []uint8
+	run   uint32
+	fill  []uint32
 	slots []uint32 // distances from the part's first integer
 	out   *keyWriter
 }
 
 func newDenseWriter(d *denseKeys, out *keyWriter) *denseWriter {
-	return &denseWriter{of: d, fill: make([]uint8, len(d.parts)), slots: make([]uint32, len(d.parts)*denseRun), out: out}
+	run := min(maxDenseRun, uint32(1)<<d.shift/128)
+	return &denseWriter{
+		of: d, run: run, fill: make([]uint32, len(d.parts)), slots: make([]uint32, len(d.parts)*int(run)), out: out,
+	}
 }
 
 // add takes in integers. Those outside of the range go where hashes go.
 func (w *denseWriter) add(integers []uint64, unit int) {
-	d := w.of
+	first, width, shift := w.of.first, w.of.width, w.of.shift
 	for _, x := range integers {
-		off := x - d.first
-		if off >= d.width {
+		off := x - first
+		if off >= width {
 			w.out.put(w.out.set.entry(spread(x), unit))
 			continue
 		}
-		part := off >> d.shift
+		part := off >> shift
 		n := w.fill[part]
-		w.slots[part*denseRun+uint64(n)] = uint32(off & (1<<d.shift - 1))
-		if n++; n == denseRun {
-			n = 0
-			w.of.set(int(part), w.slots[part*denseRun:][:denseRun], w.again)
+		w.slots[uint32(part)*w.run+n] = uint32(off & (1<<shift - 1))
+		w.fill[part]++
+		if n+1 == w.run {
+			w.flush(int(part))
 		}
-		w.fill[part] = n
 	}
 }
 
@@ -161,8 +166,12 @@ func (w *denseWriter) again(integer uint64) {
 }
 
 func (w *denseWriter) finish() {
-	for part, n := range w.fill {
-		w.of.set(part, w.slots[part*denseRun:][:n], w.again)
+	for part := range w.fill {
+		w.flush(part)
 	}
-	clear(w.fill)
+}
+
+func (w *denseWriter) flush(part int) {
+	w.of.set(part, w.slots[part*int(w.run):][:w.fill[part]], w.again)
+	w.fill[part] = 0
 }

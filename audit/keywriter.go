@@ -23,7 +23,7 @@ type keyWriter struct {
 }
 
 // keyRun is how many entries a part gets at once.
-const keyRun = 32
+const keyRun = 64
 
 // take returns a writer for nobody else.
 func (k *keyWriters) take() *keyWriter {

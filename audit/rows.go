@@ -155,11 +155,7 @@ func resize(b []bool, n int) []bool {
 func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 	if vec.Def == nil {
 		s.tested += int64(v.rows)
-		for i, b := range bad {
-			if b {
-				s.violation(v, vec, i, i)
-			}
-		}
+		s.violations(v, vec, bad)
 		return
 	}
 	if bad == nil && s.ref.NonNull == vec.Column.MaxDef && int64(len(s.samples)) >= s.of.check.Samples {
@@ -187,6 +183,24 @@ func (s *rowState) flat(v *view, vec *scan.Vector, bad []bool) {
 			}
 		}
 	}
+}
+
+// violations takes in rows whose value is the row's. Once the samples are full
+// they are counted without a branch.
+func (s *rowState) violations(v *view, vec *scan.Vector, bad []bool) {
+	i := 0
+	for ; i < len(bad) && int64(len(s.samples)) < s.of.check.Samples; i++ {
+		if bad[i] {
+			s.violation(v, vec, i, i)
+		}
+	}
+	n := 0
+	for _, b := range bad[i:] {
+		if b {
+			n++
+		}
+	}
+	s.bad += int64(n)
 }
 
 // nulls counts rows, some of them NULL, without looking at them.

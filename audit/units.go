@@ -74,14 +74,24 @@ func (p *judgement) scan(ctx context.Context) error {
 	for i := range done {
 		done[i] = make(chan *reading, 1)
 	}
+	// Held until the row group is merged: what is read ahead of a slow one is
+	// bounded, and there is something to do meanwhile.
+	ahead := make(chan struct{}, 2*cap(p.audit.tokens))
 	go func() {
 		for i, u := range units {
-			// Held until the row group is merged: what is read ahead is bounded.
+			select {
+			case ahead <- struct{}{}:
+			case <-inner.Done():
+			}
 			if p.audit.acquire(inner) != nil {
 				close(done[i])
 				return
 			}
-			go func() { done[i] <- p.read(inner, u) }()
+			go func() {
+				r := p.read(inner, u)
+				p.audit.release()
+				done[i] <- r
+			}()
 		}
 	}()
 	for i, u := range units {
@@ -90,27 +100,26 @@ func (p *judgement) scan(ctx context.Context) error {
 			return ctx.Err()
 		}
 		p.merge(r)
-		p.audit.release()
+		<-ahead
 		p.audit.progress(r.unit)
 		// A judged row group that the store does not give has failed everybody
 		// who reads: waiting for the others would change nothing.
 		lost := r.outside != nil && !u.file.live
 		if err := ctx.Err(); err != nil || lost {
 			stop()
-			p.drain(done[i+1:])
+			drain(done[i+1:])
 			return err
 		}
 	}
 	return nil
 }
 
-// drain gives back what row groups after a cancelled one hold.
-func (p *judgement) drain(done []chan *reading) {
+// drain waits for the row groups after a cancelled one.
+func drain(done []chan *reading) {
 	for _, d := range done {
 		if _, ok := <-d; !ok {
 			return
 		}
-		p.audit.release()
 	}
 }
 
