@@ -68,8 +68,7 @@ func catalogue() []*kind {
 // that uses one is told so.
 func comingNames() []string {
 	return []string{
-		"schema_unchanged", "relationships", "foreign_key", "groups",
-		"reconcile", "aggregate_match", "matches", "equality",
+		"schema_unchanged", "groups", "reconcile", "aggregate_match",
 	}
 }
 

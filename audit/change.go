@@ -23,7 +23,7 @@ func baselineParams() []param {
 
 // publishedKinds compare a partition with other data.
 func publishedKinds() []*kind {
-	return slices.Concat(changeKinds())
+	return slices.Concat(changeKinds(), relationshipKinds(), matchKinds())
 }
 
 func changeKinds() []*kind {

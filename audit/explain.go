@@ -176,6 +176,8 @@ func valueNode(v any) *yaml.Node {
 		return textNode(v.text)
 	case engine:
 		return textNode(v.Name)
+	case reference:
+		return v.node()
 	case []columnSpec:
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, spec := range v {

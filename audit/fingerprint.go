@@ -137,17 +137,22 @@ type rowEncoder struct {
 }
 
 func (e *rowEncoder) add(b *scan.Batch, sum *wideSum) {
-	for len(e.rows) < b.Rows {
-		e.rows = append(e.rows, nil)
-	}
-	for i := range b.Rows {
-		e.rows[i] = e.rows[i][:0]
-	}
+	e.start(b.Rows)
 	for i := range b.Columns {
 		e.column(&b.Columns[i])
 	}
 	for _, row := range e.rows[:b.Rows] {
 		sum.add(row)
+	}
+}
+
+// start empties the first n rows.
+func (e *rowEncoder) start(n int) {
+	for len(e.rows) < n {
+		e.rows = append(e.rows, nil)
+	}
+	for i := range n {
+		e.rows[i] = e.rows[i][:0]
 	}
 }
 

@@ -71,8 +71,11 @@ func (a *audit) published() Published {
 // publishedFailure tells what will never be there from what could not be had.
 func (p *judgement) publishedFailure(err error) *Failure {
 	var file *fileFailure
+	var known failed
 	var bad *scan.Error
 	switch {
+	case errors.As(err, &known):
+		return known.Failure
 	case errors.As(err, &file):
 		return p.failureOf(err)
 	case errors.Is(err, ErrAbsent), errors.As(err, &bad):

@@ -351,6 +351,9 @@ type CheckRequest struct {
 	Targets []string // local file, folder or glob, URL, or partition[@REF]
 	Rules   *audit.Rules
 	Now     time.Time // zero: the clock
+	// Baseline is a target, too: what the others are compared with in place of
+	// published states; empty: nothing.
+	Baseline string
 }
 
 // CheckResult is the report of a check.

@@ -24,7 +24,7 @@ func Check(ctx context.Context, cfg Config, req CheckRequest) (*CheckResult, err
 	if req.Rules == nil {
 		return nil, failf(KindUsage, "no assertions are named").hint("--checks FILE, or --checks builtin for the built-in ones alone")
 	}
-	c := &checked{cfg: cfg, index: map[string]*audit.Partition{}, seen: map[string]bool{}}
+	c := newChecked(cfg)
 	for _, t := range req.Targets {
 		if err := c.add(ctx, t); err != nil {
 			return nil, err
@@ -34,8 +34,13 @@ func Check(ctx context.Context, cfg Config, req CheckRequest) (*CheckResult, err
 	if now.IsZero() {
 		now = cfg.Now()
 	}
+	now = now.UTC().Truncate(time.Millisecond)
+	with, err := c.against(ctx, req, now)
+	if err != nil {
+		return nil, err
+	}
 	report, err := audit.Run(ctx, req.Rules, c.partitions(req.Rules), audit.Options{
-		Now: now.UTC().Truncate(time.Millisecond), Memory: cfg.Memory, Plugins: cfg.Plugins, Progress: cfg.Progress,
+		Now: now, Published: with, Memory: cfg.Memory, Plugins: cfg.Plugins, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return nil, outside("check").because(err)
@@ -57,6 +62,10 @@ type checked struct {
 	wh    *Warehouse // opened when a partition is named
 	index map[string]*audit.Partition
 	seen  map[string]bool // local files
+}
+
+func newChecked(cfg Config) *checked {
+	return &checked{cfg: cfg, index: map[string]*audit.Partition{}, seen: map[string]bool{}}
 }
 
 // partitions are what was collected, sorted. The keys of a folder have the types

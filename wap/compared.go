@@ -210,7 +210,7 @@ func (w *Warehouse) partitions(files []liveFile) []audit.Partition {
 // filesAt collects local files, folders and URLs.
 func (c Config) filesAt(ctx context.Context, names []string) ([]audit.Partition, error) {
 	c.Store = nil // never a path of the warehouse
-	set := &checked{cfg: c, index: map[string]*audit.Partition{}}
+	set := newChecked(c)
 	for _, name := range names {
 		if err := set.add(ctx, name); err != nil {
 			if isKind(err, KindNotFound) || isKind(err, KindUsage) {

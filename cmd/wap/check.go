@@ -17,13 +17,15 @@ func checkCommand() *command {
 		argsUsage: "FILE|DIR|URL|PARTITION[@REF]…",
 		about:     "judge any Parquet files, without a run: the gate for CI",
 		detail: "An existing local path or a URL wins over a partition of the warehouse. Of a folder, each key folder is a partition. " +
-			"A warehouse is only needed for partitions.",
+			"A warehouse is only needed for partitions. Where assertions compare with published states, --baseline names files, " +
+			"a folder or a partition to stand in for them: of several key folders the one with the same keys, or those before it.",
 		example: `wap check orders.parquet --checks builtin`,
 		minArgs: 1,
 		maxArgs: -1,
 		flags: []cli.Flag{
 			checksFlag(),
 			reportFlag(),
+			&cli.StringFlag{Name: "baseline", Usage: "the `TARGET` that change, groups and the like compare with (default: nothing)"},
 			&cli.StringFlag{Name: "now", Usage: "the `TIME` that assertions take for now, as 2025-03-05T06:00:00Z (default: the clock)"},
 		},
 		run: check,
@@ -31,7 +33,7 @@ func checkCommand() *command {
 }
 
 func check(ctx context.Context, c *call) (result, error) {
-	req := wap.CheckRequest{Targets: c.line.args}
+	req := wap.CheckRequest{Targets: c.line.args, Baseline: c.cli.String("baseline")}
 	var err error
 	if req.Rules, err = c.requireRules(""); err != nil {
 		return nil, err

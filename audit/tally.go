@@ -1,0 +1,291 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+)
+
+// tally counts tuples on two sides, exactly. Tuples are spread over parts by
+// their hash; above the budget all parts go to an unlinked temporary file, and
+// are brought together one by one, those that are too large for the budget after
+// being spread again. It may be added to from any goroutine.
+type tally struct {
+	budget int64 // bytes held in memory, about
+	depth  uint  // how often the tuples were spread already
+
+	file     runFile
+	spilling sync.RWMutex // held for writing while parts are written out
+	held     atomic.Int64
+	parts    [tallyParts]tallyPart
+}
+
+const (
+	tallyParts = 1 << tallyBits
+	tallyBits  = 6
+	// tallyCost is what a tuple takes beside its bytes: two headers, four numbers
+	// and its share of a map.
+	tallyCost = 120
+	// tallyDepth leaves no bit of a hash unused.
+	tallyDepth = 64/tallyBits - 1
+	// minTally keeps what is written at once worth writing.
+	minTally = 64 << 10
+	// tallyWrite is how much of a part is written at once.
+	tallyWrite = 1 << 20
+)
+
+type tallyPart struct {
+	mu      sync.Mutex
+	counts  map[string]*pair
+	written []stretch
+}
+
+// pair is how often a tuple stands on either side, and where first.
+type pair struct {
+	rows  [2]int64
+	first [2]uint64 // a place, or nowhere
+}
+
+// The sides of a tally.
+const (
+	judgedSide = iota
+	otherSide
+)
+
+// nowhere is after every place.
+const nowhere = math.MaxUint64
+
+// placeOf packs a row into a number that orders rows as they stand.
+func placeOf(unit int, row int64) uint64 { return uint64(unit)<<40 | uint64(row)&(1<<40-1) }
+
+func unpack(place uint64) (unit int, row int64) { return int(place >> 40), int64(place & (1<<40 - 1)) }
+
+func (p *pair) join(o *pair) {
+	for side := range p.rows {
+		p.rows[side] += o.rows[side]
+		p.first[side] = min(p.first[side], o.first[side])
+	}
+}
+
+// batch gathers the tuples of one row group. The tally gets them by flush alone:
+// a row group may be given up and read again. What is too much for memory waits
+// in the tally's file.
+type batch struct {
+	of      *tally
+	counts  map[string]*pair
+	size    int64
+	stashed []stretch
+	failure error
+}
+
+func (t *tally) batch() *batch { return &batch{of: t, counts: map[string]*pair{}} }
+
+// add counts a row of one side.
+func (b *batch) add(tuple []byte, side int, place uint64) {
+	p := b.counts[string(tuple)]
+	if p == nil {
+		p = &pair{first: [2]uint64{nowhere, nowhere}}
+		b.counts[string(tuple)] = p
+		b.size += int64(len(tuple)) + tallyCost
+	}
+	p.rows[side]++
+	p.first[side] = min(p.first[side], place)
+	if b.size > max(b.of.budget/16, minTally) {
+		b.stash()
+	}
+}
+
+// stash writes everything out. Errors are kept for the end.
+func (b *batch) stash() {
+	var buf []byte
+	for tuple, p := range b.counts { // the order does not matter: counts add up
+		buf = p.put(buf, tuple)
+	}
+	at, err := b.of.file.write(buf)
+	b.stashed, b.failure = append(b.stashed, at), errors.Join(b.failure, err)
+	clear(b.counts)
+	b.size = 0
+}
+
+// flush passes everything on.
+func (b *batch) flush() error {
+	for tuple, p := range b.counts { // the order does not matter: counts add up
+		b.failure = errors.Join(b.failure, b.of.put(tuple, p))
+	}
+	b.counts = nil
+	if b.failure == nil {
+		b.failure = b.of.records(b.stashed, b.of.put)
+	}
+	return b.failure
+}
+
+func (t *tally) partOf(tuple string) *tallyPart {
+	return &t.parts[xxh3.HashString(tuple)<<(tallyBits*t.depth)>>(64-tallyBits)]
+}
+
+// put takes over a tuple and its pair.
+func (t *tally) put(tuple string, p *pair) error {
+	t.spilling.RLock()
+	part := t.partOf(tuple)
+	part.mu.Lock()
+	if part.counts == nil {
+		part.counts = map[string]*pair{}
+	}
+	if have := part.counts[tuple]; have != nil {
+		have.join(p)
+	} else {
+		part.counts[tuple] = p
+		t.held.Add(int64(len(tuple)) + tallyCost)
+	}
+	part.mu.Unlock()
+	t.spilling.RUnlock()
+	if t.held.Load() <= max(t.budget, minTally) {
+		return nil
+	}
+	return t.spill()
+}
+
+// spill writes all parts out.
+func (t *tally) spill() error {
+	t.spilling.Lock()
+	defer t.spilling.Unlock()
+	if t.held.Load() <= max(t.budget, minTally) {
+		return nil // somebody else did
+	}
+	var buf []byte
+	for i := range t.parts {
+		part := &t.parts[i]
+		for tuple, p := range part.counts { // the order does not matter: counts add up
+			buf = p.put(buf, tuple)
+			if len(buf) >= tallyWrite {
+				if err := t.write(part, buf); err != nil {
+					return err
+				}
+				buf = buf[:0]
+			}
+		}
+		if err := t.write(part, buf); err != nil {
+			return err
+		}
+		buf, part.counts = buf[:0], nil
+	}
+	t.held.Store(0)
+	return nil
+}
+
+func (t *tally) write(part *tallyPart, buf []byte) error {
+	if len(buf) == 0 {
+		return nil
+	}
+	at, err := t.file.write(buf)
+	part.written = append(part.written, at)
+	return err
+}
+
+// put appends a record.
+func (p *pair) put(dst []byte, tuple string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(tuple)))
+	dst = append(dst, tuple...)
+	for side := range p.rows {
+		dst = binary.AppendUvarint(dst, uint64(p.rows[side]))
+		dst = binary.LittleEndian.AppendUint64(dst, p.first[side])
+	}
+	return dst
+}
+
+// records calls fn with what was written.
+func (t *tally) records(written []stretch, fn func(tuple string, p *pair) error) error {
+	for _, at := range written {
+		from := bufio.NewReaderSize(io.NewSectionReader(t.file.file, at.offset, at.length), 64<<10)
+		for {
+			n, err := binary.ReadUvarint(from)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			tuple, p := make([]byte, n), &pair{}
+			if err == nil {
+				_, err = io.ReadFull(from, tuple)
+			}
+			for side := range p.rows {
+				var rows uint64
+				if err == nil {
+					rows, err = binary.ReadUvarint(from)
+				}
+				if err == nil {
+					err = binary.Read(from, binary.LittleEndian, &p.first[side])
+				}
+				p.rows[side] = int64(rows)
+			}
+			if err != nil {
+				return fmt.Errorf("read temporary file for values: %w", err)
+			}
+			if err := fn(string(tuple), p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// each calls fn once for every tuple, in no order; nothing may be added any
+// more. The error is fn's or the temporary file's.
+func (t *tally) each(fn func(tuple string, p *pair) error) error {
+	for i := range t.parts {
+		part := &t.parts[i]
+		if err := t.bring(part, fn); err != nil {
+			return err
+		}
+		part.counts, part.written = nil, nil
+	}
+	return nil
+}
+
+func (t *tally) bring(part *tallyPart, fn func(tuple string, p *pair) error) error {
+	size := int64(0)
+	for _, at := range part.written {
+		size += at.length
+	}
+	into := part.counts
+	if size*2 > max(t.budget, minTally) && t.depth < tallyDepth {
+		below := &tally{budget: t.budget, depth: t.depth + 1}
+		for tuple, p := range into {
+			if err := below.put(tuple, p); err != nil {
+				return err
+			}
+		}
+		if err := t.records(part.written, below.put); err != nil {
+			return err
+		}
+		return errors.Join(below.each(fn), below.close())
+	}
+	if into == nil {
+		into = map[string]*pair{}
+	}
+	err := t.records(part.written, func(tuple string, p *pair) error {
+		if have := into[tuple]; have != nil {
+			have.join(p)
+		} else {
+			into[tuple] = p
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for tuple, p := range into {
+		if err := fn(tuple, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close frees the temporary file.
+func (t *tally) close() error { return t.file.close() }
