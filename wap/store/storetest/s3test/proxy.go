@@ -88,24 +88,35 @@ func BehindTLS(t testing.TB, srv Server) Server {
 	return srv
 }
 
+// Between returns a way to the server on which wrap sees every request before the
+// server does, and may answer in its place.
+func Between(t testing.TB, srv Server, wrap func(server http.Handler) http.Handler) Server {
+	t.Helper()
+	front := httptest.NewUnstartedServer(wrap(passOn(t, srv)))
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.Start()
+	t.Cleanup(front.Close)
+	srv.Endpoint = front.URL
+	return srv
+}
+
 // Forbid returns a way to the server on which the requests that deny picks are
 // answered as a policy would: 403, AccessDenied.
 func Forbid(t testing.TB, srv Server, deny func(*http.Request) bool) Server {
 	t.Helper()
-	proxy := passOn(t, srv)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !deny(r) {
-			proxy.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/xml")
-		w.WriteHeader(http.StatusForbidden)
-		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte("<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>")) // or the client has gone
-		}
-	}))
-	t.Cleanup(front.Close)
-	srv.Endpoint = front.URL
+	srv = Between(t, srv, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !deny(r) {
+				server.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusForbidden)
+			if r.Method != http.MethodHead {
+				_, _ = w.Write([]byte("<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>")) // or the client has gone
+			}
+		})
+	})
 	srv.Name += " with fewer permissions"
 	return srv
 }

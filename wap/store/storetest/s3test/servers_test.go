@@ -1,15 +1,11 @@
 package s3test_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/wap-cli/wap/wap/store"
 	"github.com/wap-cli/wap/wap/store/storetest"
@@ -29,6 +25,7 @@ func TestServers(t *testing.T) {
 			})
 			t.Run("broken upload", func(t *testing.T) { brokenUpload(t, srv) })
 			t.Run("cut upload", func(t *testing.T) { cutUpload(t, srv) })
+			t.Run("corrupt upload", func(t *testing.T) { corruptUpload(t, srv) })
 			t.Run("wrong", func(t *testing.T) { wrongServer(t, srv) })
 			if kind == s3test.MinIO { // versitygw needs a file system with attributes for it
 				t.Run("versioned", func(t *testing.T) { versioned(t, srv) })
@@ -42,114 +39,6 @@ func conformance(t *testing.T, srv s3test.Server) {
 		root := srv.Root()
 		return func() store.Store { return srv.Open(t, root) }
 	})
-}
-
-// brokenUpload: no parts are left of an upload that failed in its middle.
-func brokenUpload(t *testing.T, srv s3test.Server) {
-	root := srv.Root()
-	s := srv.Open(t, root)
-	const size = 40 << 20
-	src := &endless{failAt: 30 << 20}
-	abort := beginUpload(t, srv, root+"/begun")
-	if n := pendingUploads(t, srv, root+"/begun"); n != 1 {
-		t.Fatalf("%d uploads are seen where there is one", n)
-	}
-	abort()
-	if _, err := s.Upload(t.Context(), "big", src, size); !errors.Is(err, errDisk) {
-		t.Fatalf("upload: %v", err)
-	}
-	wantNoParts(t, srv, root+"/big")
-	src = &endless{failAt: size}
-	e, err := s.Upload(t.Context(), "big", src, size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if head, err := s.Head(t.Context(), "big"); err != nil || head.Version != e.Version || head.Size != size {
-		t.Fatalf("head %+v, %v; upload said %+v", head, err, e)
-	}
-}
-
-// cutUpload: an upload and a read over connections that break go on where they
-// were, and leave no parts.
-func cutUpload(t *testing.T, srv s3test.Server) {
-	const size = 40 << 20
-	cutter := s3test.Cut(t, srv, 6, 6<<20, 1)
-	root := srv.Root()
-	s, err := store.Open(t.Context(), root, store.Config{S3: store.S3Config{Endpoint: cutter.Endpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src := make([]byte, size)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(src) // never fails
-	e, err := s.Upload(t.Context(), "big", bytes.NewReader(src), size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := s.GetRange(t.Context(), "big", 0, size, e.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer body.Close()
-	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, src) {
-		t.Fatalf("read %d bytes of %d, the same: %v; %v", len(got), size, bytes.Equal(got, src), err)
-	}
-	if left := cutter.Left(); left > 3 {
-		t.Errorf("only %d connections were cut", 6-left)
-	}
-	wantNoParts(t, srv, root+"/big")
-}
-
-// wantNoParts asks about the very key: MinIO lists the uploads of no other prefix.
-func wantNoParts(t *testing.T, srv s3test.Server, url string) {
-	t.Helper()
-	if n := pendingUploads(t, srv, url); n != 0 {
-		t.Fatalf("%d uploads of %s are left", n, url)
-	}
-}
-
-// beginUpload begins a multipart upload.
-func beginUpload(t *testing.T, srv s3test.Server, url string) (abort func()) {
-	t.Helper()
-	loc, err := store.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := srv.Client().CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &loc.Bucket, Key: &loc.Prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		_, err := srv.Client().AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: &loc.Bucket, Key: &loc.Prefix, UploadId: out.UploadId})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func pendingUploads(t *testing.T, srv s3test.Server, url string) int {
-	t.Helper()
-	loc, err := store.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := srv.Client().ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &loc.Bucket, Prefix: &loc.Prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(out.Uploads)
-}
-
-var errDisk = errors.New("disk on fire")
-
-// endless yields the same byte up to a point.
-type endless struct{ failAt int64 }
-
-func (e *endless) ReadAt(p []byte, off int64) (int, error) {
-	if off+int64(len(p)) > e.failAt {
-		return 0, errDisk
-	}
-	copy(p, bytes.Repeat([]byte("x"), len(p)))
-	return len(p), nil
 }
 
 // wrongServer: what is wrong is named, and never "absent".
