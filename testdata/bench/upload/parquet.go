@@ -35,7 +35,11 @@ func writeParquet(name string, bytes int64) error {
 		for i := range values[:n] {
 			values[i] = rng.Int64()
 		}
-		column, err := w.AppendRowGroupChecked().NextColumn()
+		group, err := w.AppendRowGroupChecked()
+		if err != nil {
+			return err
+		}
+		column, err := group.NextColumn()
 		if err != nil {
 			return err
 		}
