@@ -86,6 +86,8 @@ func (a *answered) remedy() string {
 		return "the bucket is in another region: give the right one with --region"
 	case "NotFound", "UnknownError": // the SDK's words for answers that name no code
 		return noStore
+	case "InvalidBucketName":
+		return "that is no name of a bucket: check what follows s3:// in the warehouse's URL"
 	case "InvalidObjectState":
 		return "the object is in an archive: restore it first"
 	case "InvalidPayer":

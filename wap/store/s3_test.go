@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -66,23 +68,40 @@ func TestS3NoCredentials(t *testing.T) {
 	}
 }
 
+// Credentials that say themselves that they are over are not tried.
+func TestS3ExpiredCredentials(t *testing.T) {
+	setCredentials(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	file := filepath.Join(t.TempDir(), "config")
+	const program = `echo '{"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "s", "Expiration": "2001-02-03T04:05:06Z"}'`
+	if err := os.WriteFile(file, []byte("[default]\ncredential_process = "+program+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CONFIG_FILE", file)
+	_, err := store.Open(t.Context(), "s3://bucket", store.Config{S3: store.S3Config{Endpoint: "http://127.0.0.1:1"}})
+	if !errors.Is(err, store.ErrForbidden) || !strings.Contains(err.Error(), "expired") || !strings.Contains(store.Remedy(err), "log in again") {
+		t.Errorf("%v; remedy %q", err, store.Remedy(err))
+	}
+}
+
 // Uploads share a bounded number of buffers: all at once they would need 1 GB.
 func TestS3UploadsBounded(t *testing.T) {
-	var now, most atomic.Int32
+	var uploads, parts peak
 	setCredentials(t)
 	var id atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Query().Has("uploads"):
-			n := now.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-			}
+			uploads.begin()
 			fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%d</UploadId></InitiateMultipartUploadResult>", id.Add(1))
 		case r.Method == http.MethodPost:
-			now.Add(-1)
+			uploads.end()
 			io.WriteString(w, "<CompleteMultipartUploadResult><ETag>&quot;e&quot;</ETag></CompleteMultipartUploadResult>")
 		default:
+			parts.begin()
 			_, _ = io.Copy(io.Discard, r.Body)
+			parts.end()
 			w.Header().Set("ETag", `"part"`)
 		}
 	}))
@@ -91,11 +110,11 @@ func TestS3UploadsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const files = 20
+	const files = 100
 	errs := make(chan error, files)
 	for i := range files {
 		go func() {
-			_, err := s.Upload(t.Context(), fmt.Sprint(i), endless{}, 20<<20)
+			_, err := s.Upload(t.Context(), fmt.Sprint(i), endless{}, 16<<20+1)
 			errs <- err
 		}()
 	}
@@ -104,10 +123,21 @@ func TestS3UploadsBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := most.Load(); n < 1 || n > 2 || id.Load() != files {
-		t.Errorf("%d of %d uploads at once, want at most 2", n, id.Load())
+	if u, p := uploads.most.Load(), parts.most.Load(); u < 1 || u > 2 || p < 1 || p > 2*5 || id.Load() != files {
+		t.Errorf("%d of %d uploads at once, and %d parts; want at most 2, and 5 of each", u, id.Load(), p)
 	}
 }
+
+// peak is the most that went on at a time.
+type peak struct{ now, most atomic.Int32 }
+
+func (p *peak) begin() {
+	n := p.now.Add(1)
+	for m := p.most.Load(); n > m && !p.most.CompareAndSwap(m, n); m = p.most.Load() {
+	}
+}
+
+func (p *peak) end() { p.now.Add(-1) }
 
 // endless yields the same byte for ever.
 type endless struct{}
