@@ -149,6 +149,9 @@ func (p *probe) lifecycle(f store.Facts) {
 	} else {
 		p.found("lifecycle", CheckInfo, "no rule removes the parts of uploads that were killed: add AbortIncompleteMultipartUpload, 7 days, for %q", root)
 	}
+	if f.UploadsHidden {
+		p.found("uploads", CheckInfo, "the store lists unfinished uploads of one whole key alone: what killed ones left cannot be seen")
+	}
 	if n := len(f.Uploads); n > 0 {
 		oldest := slices.MinFunc(f.Uploads, func(a, b store.PendingUpload) int { return a.Started.Compare(b.Started) })
 		many := "uploads"

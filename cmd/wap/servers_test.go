@@ -26,6 +26,7 @@ func TestServers(t *testing.T) {
 			if kind == s3test.MinIO { // versitygw needs a file system with attributes for it
 				srv.MakeBucket(t, versionedBucket)
 				srv.KeepVersions(t, versionedBucket)
+				t.Run("locked", func(t *testing.T) { lockedBucket(t, srv) })
 				t.Run("traps", func(t *testing.T) { bucketWithTraps(t, srv) })
 				t.Run("versions", func(t *testing.T) { serverScripts(t, srv, scriptDir+"/s3/versions") })
 			}

@@ -18,6 +18,9 @@ type Facts struct {
 	Lifecycle []LifecycleRule
 	// Uploads are multipart uploads below the root that nobody completed.
 	Uploads []PendingUpload
+	// UploadsHidden: the store does not list them by a prefix, so that Uploads
+	// says nothing.
+	UploadsHidden bool
 	// Checksum is what the store did with a body whose SHA-256 was wrong, and
 	// PartChecksum with a part of an upload: "refused", "accepted" or, where that
 	// could not be told, "".

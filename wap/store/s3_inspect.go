@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 )
 
@@ -23,7 +24,7 @@ func (s *S3) Inspect(ctx context.Context, scratch string) (Facts, error) {
 		{"versioning", s.askVersioning},
 		{"object lock", s.askLock},
 		{"lifecycle rules", s.askLifecycle},
-		{"unfinished uploads", s.askUploads},
+		{"unfinished uploads", func(ctx context.Context, f *Facts) error { return s.askUploads(ctx, scratch, f) }},
 		{"checksums", func(ctx context.Context, f *Facts) error { return s.askChecksum(ctx, scratch, f) }},
 		{"checksums of parts", func(ctx context.Context, f *Facts) error { return s.askPartChecksum(ctx, scratch, f) }},
 		{"checksums in trailers", func(ctx context.Context, f *Facts) error { return s.askTrailer(ctx, scratch, f) }},
@@ -117,7 +118,13 @@ func (s *S3) askLifecycle(ctx context.Context, f *Facts) error {
 // uploadsLooked bounds how many unfinished uploads are named: the first page.
 const uploadsLooked = 1000
 
-func (s *S3) askUploads(ctx context.Context, f *Facts) error {
+// askUploads begins one of its own, to see whether the store shows it.
+func (s *S3) askUploads(ctx context.Context, scratch string, f *Facts) (err error) {
+	own, abort, err := s.beginUpload(ctx, scratch+"uploads")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, abort()) }()
 	root := s.loc.Key("")
 	out, err := s.client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{
 		Bucket: &s.loc.Bucket, Prefix: &root, MaxUploads: aws.Int32(uploadsLooked), ExpectedBucketOwner: s.owner,
@@ -125,10 +132,34 @@ func (s *S3) askUploads(ctx context.Context, f *Facts) error {
 	if err != nil {
 		return err
 	}
+	f.UploadsHidden = !aws.ToBool(out.IsTruncated)
 	for _, u := range out.Uploads {
-		if key, ok := strings.CutPrefix(aws.ToString(u.Key), root); ok {
+		key, ok := strings.CutPrefix(aws.ToString(u.Key), root)
+		switch {
+		case aws.ToString(u.UploadId) == own:
+			f.UploadsHidden = false
+		case ok:
 			f.Uploads = append(f.Uploads, PendingUpload{Key: key, Started: aws.ToTime(u.Initiated).UTC()})
+			f.UploadsHidden = false
 		}
 	}
 	return nil
+}
+
+// beginUpload begins a multipart upload that will not be completed.
+func (s *S3) beginUpload(ctx context.Context, key string) (id string, abort func() error, err error) {
+	whole := aws.String(s.loc.Key(key))
+	begun, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &s.loc.Bucket, Key: whole, ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
+		ServerSideEncryption: s.sse, SSEKMSKeyId: s.kmsKey, RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return aws.ToString(begun.UploadId), func() error {
+		_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
+			Bucket: &s.loc.Bucket, Key: whole, UploadId: begun.UploadId, RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
+		})
+		return err
+	}, nil
 }

@@ -50,25 +50,18 @@ func (s *S3) askChecksum(ctx context.Context, scratch string, f *Facts) error {
 // askPartChecksum sends one part with another's SHA-256, of an upload that is
 // given up then.
 func (s *S3) askPartChecksum(ctx context.Context, scratch string, f *Facts) error {
-	key := aws.String(s.loc.Key(scratch + "parts"))
-	begun, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &s.loc.Bucket, Key: key, ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
-		ServerSideEncryption: s.sse, SSEKMSKeyId: s.kmsKey, RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
-	})
+	id, abort, err := s.beginUpload(ctx, scratch+"parts")
 	if err != nil {
 		return err
 	}
 	_, err = s.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &s.loc.Bucket, Key: key, UploadId: begun.UploadId, PartNumber: aws.Int32(1), Body: strings.NewReader(askedBody),
-		ChecksumSHA256: wrongSum(), RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
-	})
-	_, abort := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
-		Bucket: &s.loc.Bucket, Key: key, UploadId: begun.UploadId, RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
+		Bucket: &s.loc.Bucket, Key: aws.String(s.loc.Key(scratch + "parts")), UploadId: &id, PartNumber: aws.Int32(1),
+		Body: strings.NewReader(askedBody), ChecksumSHA256: wrongSum(), RequestPayer: s.payer, ExpectedBucketOwner: s.owner,
 	})
 	if f.PartChecksum = judged(err); f.PartChecksum != "" {
-		return abort
+		err = nil
 	}
-	return errors.Join(err, abort)
+	return errors.Join(err, abort())
 }
 
 // askTrailer writes as SDKs do that nobody has told otherwise, which is another
