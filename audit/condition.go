@@ -31,6 +31,15 @@ func (c *condition) columns() ([]string, error) {
 	return expr.Columns(c.text)
 }
 
+// constants lists the numbers and texts that stand in the text, which was parsed.
+func (c *condition) constants() (numbers, texts []string) {
+	numbers, texts, _ = expr.Constants(c.text)
+	return numbers, texts
+}
+
+// simple reports whether the text compares columns with literals alone.
+func (c *condition) simple() (bool, error) { return expr.Simple(c.text) }
+
 // check finds what is wrong with the types of the text.
 func (c *condition) check(types func(string) expr.Type, zone *time.Location) (err error) {
 	if c.over {
