@@ -349,12 +349,12 @@ func (a *attempt) violates(ctx context.Context, c *Check, rows [][]madeValue, ti
 		return Result{}, false, err
 	}
 	r, err := a.run(ctx, c, memoryOf(data))
-	return r, failed(c, r), err
+	return r, failsRule(c, r), err
 }
 
-// failed reports whether a result shows that the rule can fail: without a row to
+// failsRule reports whether a result shows that the rule can fail: without a row to
 // judge, many do.
-func failed(c *Check, r Result) bool {
+func failsRule(c *Check, r Result) bool {
 	want := Fail
 	if c.Severity == SeverityWarn {
 		want = Warn

@@ -96,7 +96,7 @@ func (a *attempt) findFiles(ctx context.Context) ([][]madeValue, error) {
 			if err != nil {
 				return nil, err
 			}
-			if failed(a.check, r) {
+			if failsRule(a.check, r) {
 				return found, nil
 			}
 		}
@@ -177,7 +177,7 @@ func (a *attempt) findSchema(ctx context.Context) ([][]madeValue, error) {
 		if err != nil {
 			return nil, err
 		}
-		if failed(a.check, r) {
+		if failsRule(a.check, r) {
 			return [][]madeValue{{}}, nil
 		}
 	}
