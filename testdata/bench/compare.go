@@ -18,6 +18,7 @@ type round struct{ wap, duck, floor usage }
 
 func (b *bench) compare(d dataset, t task) (comparison, error) {
 	c := comparison{name: d.name + ": " + t.name}
+	b = b.on(t)
 	for i := range b.repeat {
 		var r round
 		var err error

@@ -49,6 +49,8 @@ type task struct {
 	query  string   // columns named by those ids
 	values []string // columns whose values are read
 	levels []string // columns of which NULLs are all that is asked
+	// threads of each program; 0: as many as the call says.
+	threads int
 }
 
 func (d dataset) tasks() []task {
@@ -56,7 +58,7 @@ func (d dataset) tasks() []task {
 	if d.wide == nil {
 		return []task{fused}
 	}
-	return []task{d.unique("unique text key", d.textKey), d.unique("unique int key", d.intKey), d.notNull(), fused}
+	return []task{d.unique("unique text key", d.textKey), d.unique("unique int key", d.intKey), d.notNull(), d.expression(), fused}
 }
 
 func (d dataset) table() string { return fmt.Sprintf("read_parquet('%s')", d.glob) }
@@ -88,6 +90,16 @@ func (d dataset) notNull() task {
 	}
 	t.query = fmt.Sprintf("SELECT %s FROM %s", strings.Join(cells, ", "), d.table())
 	return t
+}
+
+// expression is a filter of rows, by one thread.
+func (d dataset) expression() task {
+	expr := fmt.Sprintf("%s >= 0 and %s in ('%s', '%s')", d.sum, d.listed, d.accepted[0], d.accepted[1])
+	return task{
+		name: "expression, 1 thread", threads: 1, values: []string{d.sum, d.listed},
+		checks: []string{fmt.Sprintf(`expression: {id: untrue, expr: "%s"}`, expr)},
+		query:  fmt.Sprintf("SELECT count(*) FILTER ((%s) IS NOT TRUE) AS untrue FROM %s", expr, d.table()),
+	}
 }
 
 func (d dataset) fused() task {

@@ -44,6 +44,15 @@ func measure(cmd *exec.Cmd, fine ...int) (usage, []byte, error) {
 	return u, stdout.Bytes(), nil
 }
 
+// on is the bench with a task's threads.
+func (b *bench) on(t task) *bench {
+	out := *b
+	if t.threads > 0 {
+		out.threads = t.threads
+	}
+	return &out
+}
+
 func (b *bench) environment() []string {
 	return append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
 }
