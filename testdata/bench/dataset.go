@@ -58,7 +58,8 @@ func (d dataset) tasks() []task {
 	if d.wide == nil {
 		return []task{fused}
 	}
-	return []task{d.unique("unique text key", d.textKey), d.unique("unique int key", d.intKey), d.notNull(), d.expression(), fused}
+	list := []task{d.unique("unique text key", d.textKey), d.unique("unique int key", d.intKey), d.notNull()}
+	return append(append(list, d.filter()...), fused)
 }
 
 func (d dataset) table() string { return fmt.Sprintf("read_parquet('%s')", d.glob) }
@@ -92,13 +93,18 @@ func (d dataset) notNull() task {
 	return t
 }
 
-// expression is a filter of rows, by one thread.
-func (d dataset) expression() task {
+// filter is an expression as an assertion and as a filter of rows, by one thread.
+func (d dataset) filter() []task {
 	expr := fmt.Sprintf("%s >= 0 and %s in ('%s', '%s')", d.sum, d.listed, d.accepted[0], d.accepted[1])
-	return task{
-		name: "expression, 1 thread", threads: 1, values: []string{d.sum, d.listed},
-		checks: []string{fmt.Sprintf(`expression: {id: untrue, expr: "%s"}`, expr)},
-		query:  fmt.Sprintf("SELECT count(*) FILTER ((%s) IS NOT TRUE) AS untrue FROM %s", expr, d.table()),
+	one := func(name, check, query string) task {
+		return task{
+			name: name + ", 1 thread", threads: 1, values: []string{d.sum, d.listed},
+			checks: []string{fmt.Sprintf(check, expr)}, query: fmt.Sprintf("SELECT "+query+" FROM %s", expr, d.table()),
+		}
+	}
+	return []task{
+		one("expression", `expression: {id: untrue, expr: "%s"}`, "count(*) FILTER ((%s) IS NOT TRUE) AS untrue"),
+		one("where", `row_count: {id: kept, where: "%s", min: 0}`, "count(*) FILTER (%s) AS kept"),
 	}
 }
 

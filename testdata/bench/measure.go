@@ -119,7 +119,7 @@ func numbersOf(report []byte, t task) (map[string]string, error) {
 			continue // a built-in
 		}
 		numbers[a.ID] = fmt.Sprint(a.Violations)
-		if a.Type == "sum" {
+		if a.Type == "sum" || a.Type == "row_count" {
 			numbers[a.ID] = a.Observed
 		}
 	}
