@@ -31,9 +31,6 @@ type Partition struct {
 	// Live are the files the partition keeps beside Files: in mode append,
 	// uniqueness spans both, every other assertion judges Files alone.
 	Live []File
-	// Baseline are the files that readers see of the partition now, whatever the
-	// mode; plugins are given them (see [Config.ReadsBaseline]).
-	Baseline []File
 	// Previous are the live partition's totals, null where there is none: an
 	// overwrite that shrinks it by more than half is a warning.
 	Previous *manifest.Totals
@@ -50,7 +47,7 @@ type File struct {
 	Task       string
 	Attempt    string
 	Source     scan.Source
-	Rows       int64 // as its manifest says; only a Baseline's are asked for
+	Rows       int64 // of a published file, as its manifest says
 }
 
 // Options are what an audit needs beside rules and files. The zero value is

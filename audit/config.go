@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path"
-	"slices"
 	"time"
 )
 
@@ -178,11 +177,6 @@ func (c *Config) Keyed() bool {
 		}
 	}
 	return false
-}
-
-// ReadsBaseline reports whether an assertion asks for the partition's Baseline.
-func (c *Config) ReadsBaseline() bool {
-	return slices.ContainsFunc(c.checks, func(check *Check) bool { return check.Type == "exec" || check.Type == "sql" })
 }
 
 // Rules say which checks judge which table.

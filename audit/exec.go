@@ -133,7 +133,7 @@ func (e *plugin) ask(ctx context.Context, p *judgement, words []string, query st
 	}
 	command, doc, err := e.prepare(ctx, p, words, query)
 	if err != nil {
-		return nil, verdict{failure: p.failureOf(err)}
+		return nil, verdict{failure: p.publishedFailure(err)}
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -195,9 +195,15 @@ func (e *plugin) prepare(ctx context.Context, p *judgement, words []string, quer
 		}
 	}
 	d.Baseline = []pluginFile{}
-	for _, f := range p.part.Baseline {
-		if err := e.add(ctx, p, &d.Baseline, f, f.Rows); err != nil {
-			return nil, nil, err
+	live, err := p.audit.published().Data(ctx, p.part, Reference{Live: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, part := range live {
+		for _, f := range part.Files {
+			if err := e.add(ctx, p, &d.Baseline, f, f.Rows); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	doc, err = json.Marshal(d)

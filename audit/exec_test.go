@@ -91,10 +91,10 @@ func TestPluginDocument(t *testing.T) {
 	part := Partition{
 		Partition: manifest.Partition{Table: "t", Path: "t/dt=1", Keys: []manifest.KeyValue{{Name: "dt", Value: "1", Type: "int32"}}},
 		Files:     []File{fileOf(t, "a", longs("x", 1, 2), strs("s", "q", nil))},
-		Baseline:  []File{fileOf(t, "b", longs("x", 1), strs("s", "q"))},
 	}
-	part.Baseline[0].Rows = 1
-	r := mustRun(t, c, part, Options{Plugins: plugins})
+	live := Partition{Files: []File{fileOf(t, "b", longs("x", 1), strs("s", "q"))}}
+	live.Files[0].Rows = 1
+	r := mustRun(t, c, part, Options{Plugins: plugins, Published: &shelf{live: []Partition{live}}})
 	if a := resultOf(t, r, "exec"); a.Outcome != Pass || len(a.PluginStderr) != maxStderr || !strings.HasSuffix(a.PluginStderr, "the end") {
 		t.Errorf("%+v", a)
 	}
@@ -108,7 +108,7 @@ func TestPluginDocument(t *testing.T) {
 		`"files":[{"key":"a","url":"file:///a","path":"/local/a","size":%d,"rows":2}],`+
 		`"parameters":{"day":"1","limit":"5"},`+
 		`"baseline":[{"key":"b","url":"file:///b","path":"/local/b","size":%d,"rows":1}],`+
-		`"limits":{"samples":10,"timeout_ms":60000,"memory_bytes":536870912}}`, size, part.Baseline[0].Source.Size())
+		`"limits":{"samples":10,"timeout_ms":60000,"memory_bytes":536870912}}`, size, live.Files[0].Source.Size())
 	if string(plugins.document) != want || !json.Valid(plugins.document) {
 		t.Errorf("got  %s\nwant %s", plugins.document, want)
 	}

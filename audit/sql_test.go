@@ -86,7 +86,8 @@ func TestSQLEngines(t *testing.T) {
 		}
 		plugins := &fakePlugins{stdout: `{"outcome": "pass"}`}
 		file := fileOf(t, "a", longs("x", 1))
-		mustRun(t, c, Partition{Files: []File{file}, Baseline: []File{file}}, Options{Plugins: plugins})
+		live := &shelf{live: []Partition{{Files: []File{file}}}}
+		mustRun(t, c, Partition{Files: []File{file}}, Options{Plugins: plugins, Published: live})
 		doc := string(plugins.document)
 		if fmt.Sprint(plugins.command) != tt.command || strings.Count(doc, `"path":"/local/a"`) != map[bool]int{true: 2}[tt.local] ||
 			strings.Count(doc, `"url":"file:///a"`) != 2 || !strings.Contains(doc, `"query":"SELECT 1"`) {

@@ -230,15 +230,6 @@ func (c *candidate) judged(ctx context.Context, st *state, rules *audit.Rules) (
 			}
 			part.Previous = &e.Totals
 		}
-		if p.before != nil && rules.For(p.partition.Table).ReadsBaseline() {
-			if p.live == nil {
-				var err error
-				if p.live, err = load[manifest.Manifest](ctx, st.w, *p.before); err != nil {
-					return nil, err
-				}
-			}
-			part.Baseline = st.w.auditFiles(p.live.Files)
-		}
 		out = append(out, part)
 	}
 	return out, nil
