@@ -25,9 +25,9 @@ type leafCount struct {
 	places int
 }
 
-// counted lists the leaves of which nobody needs a batch: those that are not
+// countable lists the leaves of which nobody needs a batch: those that are not
 // repeated, where NULLs are all that is asked.
-func (r *reading) counted() []leafCount {
+func (r *reading) countable() []leafCount {
 	file := r.unit.file
 	if r.p.full && !file.live {
 		return nil
@@ -58,7 +58,7 @@ func (r *reading) counted() []leafCount {
 // countLevels feeds what the levels of one leaf say to those who want it.
 func (r *reading) countLevels(ctx context.Context, ask leafCount) error {
 	file := r.unit.file
-	counts, err := file.scan.CountLevels(ctx, r.unit.group, ask.leaf, ask.places)
+	counts, err := r.plan.Count(ctx, ask.leaf, ask.places)
 	if err != nil {
 		return err
 	}
@@ -89,10 +89,10 @@ func (r *reading) reads(trial int, ask leafCount) bool {
 }
 
 // unfed are the states without those that level counts feed.
-func (r *reading) unfed(counted []leafCount) []state {
+func (r *reading) unfed() []state {
 	list := slices.Clone(r.states)
 	for i, t := range r.trials {
-		if slices.ContainsFunc(counted, func(ask leafCount) bool { return r.reads(t, ask) }) {
+		if slices.ContainsFunc(r.counted, func(ask leafCount) bool { return r.reads(t, ask) }) {
 			list[i] = nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wap-cli/wap/audit/scan"
 	"github.com/wap-cli/wap/manifest"
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -29,11 +30,13 @@ const (
 // audit is one call of Run.
 type audit struct {
 	opts       Options
-	tokens     chan struct{} // one for each row group or footer being read
+	tokens     chan struct{} // one for each row group being decoded
 	keyMemory  int64
 	scan       scan.Options
 	keep       int64         // bytes of small files of one partition
 	requesting chan struct{} // one for each request under way
+	ahead      *semaphore.Weighted
+	aheadBytes int64 // what ahead gives out
 	bytes      atomic.Int64
 	requests   atomic.Int64
 
@@ -50,13 +53,15 @@ func newAudit(opts Options, parts int) *audit {
 		opts.Parallel = runtime.GOMAXPROCS(0)
 	}
 	page := min(max(opts.Memory/4, minPageBudget), maxPageBudget)
+	fetched := max(1, opts.Memory/16)
 	return &audit{
+		ahead: semaphore.NewWeighted(fetched), aheadBytes: fetched,
 		opts: opts, tokens: make(chan struct{}, opts.Parallel),
 		// Half for keys, of as many partitions as are judged at once; the rest is
 		// for pages and batches.
 		keyMemory: opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
 		keep:      opts.Memory / 16 / int64(max(1, min(manyParts, parts))), requesting: make(chan struct{}, maxRequests),
-		scan: scan.Options{PageBudget: page, Shared: new(scan.Shared)},
+		scan: scan.Options{PageBudget: page, ReadAhead: true, Shared: new(scan.Shared)},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/wap-cli/wap/audit/scan"
 )
@@ -19,6 +20,11 @@ type reading struct {
 	unit   *unit
 	trials []int         // indexes into p.trials of those that are fed
 	broken map[int]error // by leaf
+
+	counted []leafCount // what is asked of the scan
+	request scan.Request
+	place   map[int]int // of leaves in batches
+	plan    *scan.Plan  // nil: not made yet, or used
 
 	states  []state       // as trials
 	trusted map[int]state // by trial: what the footer was trusted for
@@ -69,38 +75,22 @@ func (p *judgement) scan(ctx context.Context) error {
 		}
 	}
 	inner, stop := context.WithCancel(ctx)
-	defer stop()
-	done := make([]chan *reading, len(units))
-	for i := range done {
-		done[i] = make(chan *reading, 1)
-	}
-	// Held until the row group is merged: what is read ahead of a slow one is
-	// bounded, and there is something to do meanwhile.
-	ahead := make(chan struct{}, 2*cap(p.audit.tokens))
-	go func() {
-		for i, u := range units {
-			select {
-			case ahead <- struct{}{}:
-			case <-inner.Done():
-			}
-			if p.audit.acquire(inner) != nil {
-				close(done[i])
-				return
-			}
-			go func() {
-				r := p.read(inner, u)
-				p.audit.release()
-				done[i] <- r
-			}()
-		}
+	var group sync.WaitGroup
+	defer func() {
+		stop()
+		group.Wait()
 	}()
+	// One place for each row group from its reading to its merging: what is read
+	// ahead of a slow one is bounded, and there is something to do meanwhile.
+	places := make(chan struct{}, 2*cap(p.audit.tokens))
+	done := p.start(inner, units, startGates{&group, places})
 	for i, u := range units {
 		r, ok := <-done[i]
 		if !ok {
 			return ctx.Err()
 		}
 		p.merge(r)
-		<-ahead
+		<-places
 		p.audit.progress(r.unit)
 		// A judged row group that the store does not give has failed everybody
 		// who reads: waiting for the others would change nothing.
@@ -125,11 +115,7 @@ func drain(done []chan *reading) {
 
 // read scans one row group. A broken column takes out the assertions that read
 // it, and the rest is read again without it.
-func (p *judgement) read(ctx context.Context, u *unit) *reading {
-	r := &reading{p: p, unit: u, trials: u.trials, broken: map[int]error{}}
-	if p.audit.opts.TrustFooter {
-		r.trustFooter()
-	}
+func (r *reading) read(ctx context.Context) *reading {
 	for {
 		err := r.pass(ctx)
 		var fault *scan.Error
@@ -209,29 +195,31 @@ func (r *reading) pass(ctx context.Context) error {
 			r.states[i] = r.p.trials[t].assertion.open(r.unit)
 		}
 	}
-	counted := r.counted()
-	for _, ask := range counted {
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	defer r.discard()
+	for _, ask := range r.counted {
 		if err := r.countLevels(ctx, ask); err != nil {
 			return err
 		}
 	}
-	return r.batches(ctx, counted)
+	return r.batches(ctx)
 }
 
 // batches reads the columns that are not counted.
-func (r *reading) batches(ctx context.Context, counted []leafCount) error {
+func (r *reading) batches(ctx context.Context) error {
 	file := r.unit.file
-	req, place := r.request(counted)
-	checks := make([]*scan.StatisticsCheck, len(req.Columns))
-	for i, c := range req.Columns {
+	checks := make([]*scan.StatisticsCheck, len(r.request.Columns))
+	for i, c := range r.request.Columns {
 		check, err := file.scan.CheckStatistics(r.unit.group, c.Column)
 		if err != nil {
 			return err
 		}
 		checks[i] = check
 	}
-	feed := newFeeder(r, r.unfed(counted), place)
-	err := file.scan.ScanRowGroup(ctx, r.unit.group, req, func(b *scan.Batch) error {
+	feed := newFeeder(r, r.unfed(), r.place)
+	err := r.plan.Run(ctx, func(b *scan.Batch) error {
 		for i := range b.Columns {
 			checks[i].Observe(&b.Columns[i])
 			r.lookAtText(b, &b.Columns[i])
@@ -242,7 +230,7 @@ func (r *reading) batches(ctx context.Context, counted []leafCount) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range req.Columns {
+	for i, c := range r.request.Columns {
 		r.compare(checks[i], c.Column)
 	}
 	return nil
@@ -265,36 +253,6 @@ func (r *reading) whole(trial int) bool {
 		}
 	}
 	return true
-}
-
-// request asks for each leaf once, those that are counted aside: for values if
-// anybody wants them. place maps
-// leaves to their position in batches.
-func (r *reading) request(counted []leafCount) (scan.Request, map[int]int) {
-	file := r.unit.file
-	needs := map[int]scan.Need{}
-	for _, t := range r.trials {
-		for _, slot := range r.p.trials[t].wants {
-			if r.p.slots[slot].values && r.p.consts[slot] == nil {
-				needs[file.refs[slot].Column] = scan.ReadValues
-			}
-		}
-	}
-	var req scan.Request
-	place := map[int]int{}
-	for _, leaf := range r.leaves() {
-		isCounted := slices.ContainsFunc(counted, func(c leafCount) bool { return c.leaf == leaf })
-		if r.broken[leaf] != nil || isCounted {
-			continue
-		}
-		need := needs[leaf]
-		if r.p.full && !file.live {
-			need = scan.ReadValues
-		}
-		place[leaf] = len(req.Columns)
-		req.Columns = append(req.Columns, scan.ColumnNeed{Column: leaf, Need: need})
-	}
-	return req, place
 }
 
 // lookAtText notes texts that are not UTF-8, the first of each column and batch.

@@ -14,6 +14,7 @@ type chunk struct {
 	begin    int64 // of its first page in the file
 	data     int64 // of its first data page, as the footer has it
 	end      int64
+	plain    int64 // bytes when decompressed, as the footer has it
 	codec    codec
 	entries  int64 // by the footer
 	rows     int64 // of the row group, by the footer
@@ -22,12 +23,13 @@ type chunk struct {
 
 // chunkMeta is what the footer has of a chunk, as it stands there.
 type chunkMeta struct {
-	begin, data   int64 // offsets of the first page, and of the first with data
-	size, entries int64
-	codec         codec
-	physical      Physical
-	refused       *fault // why it cannot be read
-	statistics    Statistics
+	begin, data int64 // offsets of the first page, and of the first with data
+	size, plain int64 // compressed, and decompressed
+	entries     int64
+	codec       codec
+	physical    Physical
+	refused     *fault // why it cannot be read
+	statistics  Statistics
 }
 
 // chunkMeta picks from the decoded footer, which takes several times as much
@@ -46,7 +48,7 @@ func (f *File) chunkMeta(meta *metadata.FileMetaData, rowGroup, column int) chun
 	}
 	out := chunkMeta{
 		begin: chunkStart(m.DataPageOffset, m.DictionaryPageOffset), data: m.DataPageOffset,
-		size: m.TotalCompressedSize, entries: m.NumValues, codec: codec(m.Codec), physical: Physical(m.Type),
+		size: m.TotalCompressedSize, plain: m.TotalUncompressedSize, entries: m.NumValues, codec: codec(m.Codec), physical: Physical(m.Type),
 		statistics: f.claims(meta, rowGroup, column),
 	}
 	if cc.FilePath != nil && *cc.FilePath != "" {
@@ -76,7 +78,7 @@ func (f *File) chunk(rowGroup, column int) (chunk, error) {
 	if !c.codec.supported() {
 		return c, c.fault(Unsupported, "codec %s is not supported", c.codec)
 	}
-	c.begin, c.data = m.begin, m.data
+	c.begin, c.data, c.plain = m.begin, m.data, m.plain
 	size := f.src.Size()
 	if c.begin < 0 || c.begin < int64(len(magic)) && c.entries > 0 || m.size < 0 || m.size > size-c.begin {
 		return c, c.fault(BadFooter, "%d bytes at %d in a file of %d", m.size, c.begin, size)

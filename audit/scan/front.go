@@ -14,7 +14,29 @@ const (
 	frontRead = 32 << 10
 	// frontGuess is how many compressed bytes are tried first.
 	frontGuess = 4 << 10
+	// headRead is how much is read for a page header alone.
+	headRead = 1 << 10
 )
+
+// frontSize guesses how much of a chunk's data has to be read for the levels of
+// one page, if it has one. A block of Zstandard's is decoded whole, as much of it
+// as there is of the rest of the chunk.
+func (c *chunk) frontSize() int64 {
+	const block, more = 128 << 10, 8 << 10
+	width := int64(bitWidth(c.column.MaxRep) + bitWidth(c.column.MaxDef))
+	levels := min(c.entries*width/8, block)
+	switch c.codec {
+	case uncompressed, snappyCodec:
+		return levels + more
+	case lz4Raw, lz4Hadoop:
+		return c.end - c.begin // there is no front
+	}
+	packed := int64(block)
+	if c.plain > 0 {
+		packed = min(block, int64(float64(block)*float64(c.end-c.begin)/float64(c.plain)))
+	}
+	return packed + packed/8 + more
+}
 
 // readFrontV1 reads the levels of a V1 page and no more of it than that takes:
 // they stand in front, but inside what is compressed. The page is not read

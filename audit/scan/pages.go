@@ -131,7 +131,7 @@ func (r *pageReader) read(ctx context.Context) (*page, error) {
 
 // header reads the page header at pos, whose length is not known before.
 func (r *pageReader) header(ctx context.Context) (pageHeader, error) {
-	for n := int64(1 << 10); ; n *= 4 {
+	for n := int64(headRead); ; n *= 4 {
 		buf, err := r.window.peek(ctx, r.pos, n)
 		if err != nil {
 			return pageHeader{}, err

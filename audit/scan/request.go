@@ -78,4 +78,6 @@ type ColumnNeed struct {
 // Request lists the columns of a scan; batches hold them in this order.
 type Request struct {
 	Columns []ColumnNeed
+	// Counted are leaves of which Plan.Count will be asked; they are in no batch.
+	Counted []int
 }

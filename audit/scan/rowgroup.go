@@ -1,24 +1,30 @@
 package scan
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
-// ScanRowGroup reads the requested columns of row group rg, from 0, in step and
-// calls fn with batches of up to Options.BatchRows rows, in order. It stops at
-// fn's error and returns it as it is. A row group of no rows is read as nothing.
-//
-// When it returns nil, every requested page has been decoded as far as it was
-// needed, and each column had exactly the rows that the footer gives the group.
-func (f *File) ScanRowGroup(ctx context.Context, rg int, req Request, fn func(*Batch) error) error {
-	s, err := f.planScan(rg, req)
-	if err != nil {
-		return err
+// rowGroupScan pulls the columns of one row group in step.
+type rowGroupScan struct {
+	columns   []*columnReader
+	batch     Batch
+	batchRows int
+	left      int64 // rows not handed out yet
+}
+
+func (p *Plan) openScan() *rowGroupScan {
+	s := &rowGroupScan{batchRows: p.file.opts.BatchRows, batch: Batch{RowGroup: p.rowGroup, Columns: make([]Vector, len(p.chunks))}}
+	for _, c := range p.chunks {
+		r := &columnReader{column: c.column, allMax: true}
+		r.pages = p.file.openChunk(c.chunk, c.need, p.src, p.readSize)
+		m := r.pages.memory
+		r.def, r.rep, r.indices, r.values = m.def, m.rep, m.indices, m.values
+		r.pages.window.ahead = p.file.opts.ReadAhead && c.need == ReadValues
+		s.columns = append(s.columns, r)
+		s.left, s.batch.FirstRow = c.rows, c.firstRow
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer s.stop(cancel, f)
-	s.prefetch(ctx)
+	return s
+}
+
+func (s *rowGroupScan) run(ctx context.Context, fn func(*Batch) error) error {
 	for s.left > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -32,62 +38,6 @@ func (f *File) ScanRowGroup(ctx context.Context, rg int, req Request, fn func(*B
 		}
 	}
 	return s.finish(ctx)
-}
-
-// rowGroupScan pulls the columns of one row group in step.
-type rowGroupScan struct {
-	columns   []*columnReader
-	batch     Batch
-	batchRows int
-	left      int64 // rows not handed out yet
-}
-
-const (
-	// readBudget is divided among the columns of a scan for what they read at
-	// once.
-	readBudget  = 64 << 20
-	minReadSize = 64 << 10
-)
-
-func (f *File) planScan(rg int, req Request) (*rowGroupScan, error) {
-	s := &rowGroupScan{batchRows: f.opts.BatchRows, batch: Batch{RowGroup: rg, Columns: make([]Vector, len(req.Columns))}}
-	seen := make(map[int]bool, len(req.Columns))
-	var chunks, whole []chunk
-	for _, want := range req.Columns {
-		c, err := f.chunk(rg, want.Column)
-		if err != nil {
-			return nil, err
-		}
-		if seen[want.Column] {
-			return nil, fmt.Errorf("scan column %s: requested twice", c.column.Dotted)
-		}
-		seen[want.Column] = true
-		chunks = append(chunks, c)
-		if want.Need == ReadValues {
-			whole = append(whole, c)
-		}
-		s.left, s.batch.FirstRow = c.rows, c.firstRow
-	}
-	readSize := min(f.opts.ReadSize, max(minReadSize, readBudget/int64(max(1, len(chunks)))))
-	src := joinChunks(f.src, whole, readSize)
-	for i, c := range chunks {
-		r := &columnReader{column: c.column, allMax: true}
-		r.pages = f.openChunk(c, req.Columns[i].Need, src, readSize)
-		m := r.pages.memory
-		r.def, r.rep, r.indices, r.values = m.def, m.rep, m.indices, m.values
-		r.pages.window.ahead = f.opts.ReadAhead && req.Columns[i].Need == ReadValues
-		s.columns = append(s.columns, r)
-	}
-	return s, nil
-}
-
-// prefetch begins to read every column's first pages, all at once.
-func (s *rowGroupScan) prefetch(ctx context.Context) {
-	for _, c := range s.columns {
-		if c.pages.window.ahead {
-			c.pages.window.prefetch(ctx, c.pages.pos)
-		}
-	}
 }
 
 // stop ends the reads that are still under way: none outlives the scan.

@@ -15,70 +15,106 @@ const (
 	segmentMax = 4 << 20
 )
 
-// segments is a [Source] for the chunks of one row group: small ones that stand
-// near each other are fetched together, when the first of them is read, and
-// their bytes are let go when the last of them has been.
+// span is a range of bytes in the file.
+type span struct {
+	begin, end int64
+	cut        bool // what follows will be read, too
+}
+
+// segments is a [Source] for the chunks of one row group: parts of them that
+// stand near each other are fetched together, when the first of them is read, if
+// not before, and are let go when all of it has been read.
 type segments struct {
 	Source
-	list []*segment // in file order, apart from each other
+	list     []*segment // in file order, apart from each other
+	fetching sync.WaitGroup
 }
 
 type segment struct {
-	begin, end int64
-	chunks     int
+	span
+	parts int
+
+	once sync.Once     // who fetches it
+	done chan struct{} // closed once it is fetched
+	err  error
 
 	mu     sync.Mutex
 	data   []byte
-	unread int64 // bytes of chunks not yet handed out
+	unread int64 // bytes of parts not yet handed out
 }
 
-// joinChunks plans the segments of chunks, of which those above small bytes
-// stay by themselves.
-func joinChunks(src Source, chunks []chunk, small int64) *segments {
-	chunks = slices.Clone(chunks)
-	slices.SortFunc(chunks, func(a, b chunk) int { return cmp.Compare(a.begin, b.begin) })
+// joinSpans plans the segments of spans. Overlapping ones are read each by
+// itself, but for the first.
+func joinSpans(src Source, spans []span) *segments {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	s := &segments{Source: src}
 	var last *segment
-	for _, c := range chunks {
-		size := c.end - c.begin
-		if size > small {
+	for _, c := range spans {
+		switch {
+		case c.end <= c.begin:
 			continue
-		}
-		if last == nil || c.begin < last.end || c.begin-last.end > segmentGap || c.end-last.begin > segmentMax {
-			last = &segment{begin: c.begin, end: c.begin}
+		case last != nil && c.begin < last.end:
+			continue
+		case last == nil, last.cut, c.begin-last.end > segmentGap, c.end-last.begin > segmentMax:
+			last = &segment{span: span{begin: c.begin}, done: make(chan struct{})}
 			s.list = append(s.list, last)
 		}
-		last.end = c.end
-		last.chunks++
-		last.unread += size
+		last.end, last.cut = c.end, c.cut
+		last.parts++
+		last.unread += c.end - c.begin
 	}
-	// One chunk alone needs no plan, and overlapping ones are not worth one.
-	s.list = slices.DeleteFunc(s.list, func(g *segment) bool { return g.chunks < 2 })
 	return s
+}
+
+// dropSingles removes segments of one part, which bring nothing unless they are
+// fetched ahead.
+func (s *segments) dropSingles() {
+	s.list = slices.DeleteFunc(s.list, func(g *segment) bool { return g.parts < 2 })
 }
 
 func (s *segments) ReadRange(ctx context.Context, p []byte, off int64) error {
 	for _, g := range s.list {
-		if off >= g.begin && off+int64(len(p)) <= g.end {
-			return g.read(ctx, s.Source, p, off)
+		if off < g.begin || off >= g.end {
+			continue
 		}
+		n := min(int64(len(p)), g.end-off)
+		if err := g.read(ctx, s.Source, p[:n], off); err != nil || n == int64(len(p)) {
+			return err
+		}
+		return s.ReadRange(ctx, p[n:], off+n)
 	}
 	return s.Source.ReadRange(ctx, p, off)
 }
 
-func (g *segment) read(ctx context.Context, src Source, p []byte, off int64) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.data == nil {
-		data := make([]byte, g.end-g.begin)
-		if err := src.ReadRange(ctx, data, g.begin); err != nil {
-			return err
-		}
+// fetch reads the segment, unless somebody does or did.
+func (g *segment) fetch(ctx context.Context, src Source) error {
+	mine := false
+	g.once.Do(func() { mine = true })
+	if !mine {
+		<-g.done
+		return g.err
+	}
+	defer close(g.done)
+	data := make([]byte, g.end-g.begin)
+	if g.err = src.ReadRange(ctx, data, g.begin); g.err == nil {
 		g.data = data
 	}
-	copy(p, g.data[off-g.begin:])
+	return g.err
+}
+
+func (g *segment) read(ctx context.Context, src Source, p []byte, off int64) error {
+	if err := g.fetch(ctx, src); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	data := g.data
 	if g.unread -= int64(len(p)); g.unread <= 0 {
 		g.data = nil
 	}
+	g.mu.Unlock()
+	if data == nil {
+		return src.ReadRange(ctx, p, off) // it was let go
+	}
+	copy(p, data[off-g.begin:])
 	return nil
 }
