@@ -39,9 +39,8 @@ func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 	if k.seen == nil {
 		k.seen = make([]dictHashes, len(k.slots))
 	}
-	single := len(k.slots) == 1
-	if vec := v.cols[k.slots[0]]; single && vec.Def == nil {
-		if values, nan := k.values(0, vec); nan == nil {
+	if len(k.slots) == 1 && v.cols[k.slots[0]].Def == nil {
+		if values, nan := k.values(0, v.cols[k.slots[0]]); nan == nil {
 			return values, nil
 		}
 	}
@@ -49,6 +48,7 @@ func (k *keyHasher) hash(v *view) (hashes []uint64, flags []uint8) {
 		k.hashes, k.flags = make([]uint64, v.rows), make([]uint8, v.rows)
 	}
 	k.hashes, k.flags = k.hashes[:v.rows], k.flags[:v.rows]
+	clear(k.hashes)
 	clear(k.flags)
 	k.flagged = false
 	for i, slot := range k.slots {

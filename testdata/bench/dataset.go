@@ -19,6 +19,8 @@ type dataset struct {
 	listed          string
 	accepted        []string
 	wide            []string // four columns for not_null; empty: not asked
+	// alone: whether the text key is unique is all that is asked, and of wap only.
+	alone bool
 }
 
 // orders is what all data sets made here have in common.
@@ -46,7 +48,7 @@ func flights(path string) dataset {
 type task struct {
 	name   string
 	checks []string // of the checks file, one an id
-	query  string   // columns named by those ids
+	query  string   // columns named by those ids; empty: not a question to DuckDB
 	values []string // columns whose values are read
 	levels []string // columns of which NULLs are all that is asked
 	// threads of each program; 0: as many as the call says.
@@ -54,6 +56,11 @@ type task struct {
 }
 
 func (d dataset) tasks() []task {
+	if d.alone {
+		t := d.unique("unique text key", d.textKey)
+		t.query = ""
+		return []task{t}
+	}
 	fused := d.fused()
 	if d.wide == nil {
 		return []task{fused}

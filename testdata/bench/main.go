@@ -48,7 +48,7 @@ type bench struct {
 	dir         string
 	flights     string
 	memory      string
-	rows        int64
+	rows, keys  int64
 	repeat      int
 	threads     int
 	only        *regexp.Regexp
@@ -67,6 +67,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&b.flights, "flights", "", "`file` of real flights, left out when it is not there")
 	flags.StringVar(&b.memory, "memory", "512MiB", "wap's `budget`")
 	flags.Int64Var(&b.rows, "rows", 20_000_000, "`rows` of each data set made here")
+	flags.Int64Var(&b.keys, "keys", 0, "`rows` of one more data set, of a string key alone, that only wap reads; 0: none")
 	flags.IntVar(&b.repeat, "repeat", 5, "how `often` each comparison runs")
 	flags.IntVar(&b.threads, "threads", runtime.NumCPU(), "threads of each program")
 	flags.StringVar(&only, "only", "", "run only what matches this `expression`, as in `main: fused`")

@@ -100,10 +100,30 @@ func (b *bench) datasets() ([]dataset, error) {
 		return nil, err
 	}
 	all := []dataset{main, sorted, dict, pages, small}
+	if b.keys > 0 {
+		keys, err := b.keysAlone(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keys)
+	}
 	if _, err := os.Stat(b.flights); err == nil {
 		all = append(all, flights(b.flights))
 	}
 	return all, nil
+}
+
+// keysAlone is a data set too large for memory.
+func (b *bench) keysAlone(s shape) (dataset, error) {
+	d := dataset{
+		name: "keys alone", path: filepath.Join(b.dir, fmt.Sprintf("keys-%d.parquet", b.keys)),
+		textKey: []string{"key"}, alone: true,
+	}
+	return d, b.once(d, func(path string) error {
+		query := fmt.Sprintf("SELECT %s AS key FROM range(0, %d) r(i)", s.key, b.keys)
+		_, err := b.sql([]string{copyTo(query, path)})
+		return err
+	})
 }
 
 // once makes a data set unless it is there, or nobody asks for it. What is made
