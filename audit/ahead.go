@@ -72,7 +72,7 @@ func (p *judgement) start(ctx context.Context, units []*unit, group startGates) 
 
 func (p *judgement) newReading(u *unit) *reading {
 	r := &reading{p: p, unit: u, trials: u.trials, broken: map[int]error{}}
-	if p.audit.opts.TrustFooter {
+	if p.audit.trustFooter {
 		r.trustFooter()
 	}
 	return r

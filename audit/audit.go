@@ -58,8 +58,6 @@ type Options struct {
 	Memory int64
 	// Parallel is how many row groups are decoded at once; 0 means GOMAXPROCS.
 	Parallel int
-	// TrustFooter takes the producer's statistics for evidence. The report says so.
-	TrustFooter bool
 	// LiveSHA256 tells whether a file with these bytes is live already in the
 	// table (no_duplicate_content, mode append); nil: not known.
 	LiveSHA256 func(sha256 string) (key string, live bool)

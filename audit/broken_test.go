@@ -46,8 +46,9 @@ func TestConstantOfUnreadableFile(t *testing.T) {
 	for i := 1; i <= 6; i++ {
 		data[at-i] = 0xff
 	}
-	r := mustRun(t, mustParse(t, checks("unique: {column: dt, nulls: equal}", "not_null: dt")),
-		Partition{Partition: keyed("dt", "1"), Files: []File{memoryFile("a", data)}}, Options{TrustFooter: true})
+	c := mustParse(t, checks("unique: {column: dt, nulls: equal}", "not_null: dt"))
+	r := runRules(t, &Rules{Default: c, TrustFooter: true},
+		Partition{Partition: keyed("dt", "1"), Files: []File{memoryFile("a", data)}}, Options{})
 	for _, id := range []string{"unique(dt)", "not_null(dt)"} {
 		if a := resultOf(t, r, id); a.Outcome != Error || a.Error.Column != "bad" {
 			t.Errorf("%+v", a)

@@ -183,6 +183,10 @@ func (c *Config) Keyed() bool {
 type Rules struct {
 	Default *Config      // for tables that no glob matches; may be nil
 	Tables  []TableRules // the first match counts
+	// TrustFooter takes the producer's statistics for evidence: where a footer
+	// says that a column has no NULL, it is not read for that. The report and the
+	// digest say so.
+	TrustFooter bool
 }
 
 // TableRules are the checks of the tables that match a glob, as path.Match has it.
@@ -201,7 +205,8 @@ func (r *Rules) For(table string) *Config {
 	return r.Default
 }
 
-// Digest is the SHA-256, in hex, over all checks and the globs in order.
+// Digest is the SHA-256, in hex, over all checks and the globs in order, and
+// over what they may trust.
 func (r *Rules) Digest() string {
 	type entry struct {
 		Glob   string `json:"glob"`
@@ -213,6 +218,9 @@ func (r *Rules) Digest() string {
 	}
 	if r.Default != nil {
 		list = append(list, entry{"", r.Default.Digest()})
+	}
+	if r.TrustFooter {
+		list = append(list, entry{"", "trust-footer"}) // no digest of any checks
 	}
 	return digest(list)
 }

@@ -55,7 +55,7 @@ func TestAbsentNullCountIsNotZero(t *testing.T) {
 	mixed := memoryFile("b.parquet", parquetBytes(t, [][]testColumn{{longs("x", 1, nil)}, {longs("x", nil)}}))
 	for _, trust := range []bool{false, true} {
 		c := mustParse(t, checks("not_null: x"))
-		r := mustRun(t, c, Partition{Files: []File{memoryFile("a.parquet", bare), mixed}}, Options{TrustFooter: trust})
+		r := runRules(t, &Rules{Default: c, TrustFooter: trust}, Partition{Files: []File{memoryFile("a.parquet", bare), mixed}}, Options{})
 		if a := resultOf(t, r, "not_null(x)"); a.Violations != 4 || a.RowsTested != 6 || a.Grade != GradeLevels {
 			t.Errorf("trust %v: %+v", trust, a)
 		}
@@ -65,7 +65,11 @@ func TestAbsentNullCountIsNotZero(t *testing.T) {
 func TestTrustFooterIsSaid(t *testing.T) {
 	file := fileOf(t, "a.parquet", longs("x", 1, 2))
 	c := mustParse(t, checks("not_null: x", "null_rate: {column: x, max: 0}"))
-	r := mustRun(t, c, Partition{Files: []File{file}}, Options{TrustFooter: true})
+	rules := &Rules{Default: c, TrustFooter: true}
+	if digest := (&Rules{Default: c}).Digest(); rules.Digest() == digest {
+		t.Error("rules that trust a footer have the digest of those that do not")
+	}
+	r := runRules(t, rules, Partition{Files: []File{file}}, Options{})
 	for _, id := range []string{"not_null(x)", "null_rate(x)"} {
 		if a := resultOf(t, r, id); a.Outcome != Pass || a.Grade != GradeFooter || a.RowsTested != 2 {
 			t.Errorf("%+v", a)

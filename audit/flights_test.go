@@ -43,13 +43,18 @@ func mustParse(t *testing.T, text string) *Config {
 
 func mustRun(t *testing.T, c *Config, part Partition, opts Options) *Report {
 	t.Helper()
+	return runRules(t, &Rules{Default: c}, part, opts)
+}
+
+func runRules(t *testing.T, rules *Rules, part Partition, opts Options) *Report {
+	t.Helper()
 	if opts.Now.IsZero() {
 		opts.Now = time.Date(2025, 3, 5, 12, 0, 0, 0, time.UTC)
 	}
 	if part.Path == "" {
 		part.Partition = manifest.Partition{Path: "t", Table: "t"}
 	}
-	r, err := Run(context.Background(), &Rules{Default: c}, []Partition{part}, opts)
+	r, err := Run(context.Background(), rules, []Partition{part}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

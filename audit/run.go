@@ -29,16 +29,17 @@ const (
 
 // audit is one call of Run.
 type audit struct {
-	opts       Options
-	tokens     chan struct{} // one for each row group being decoded
-	keyMemory  int64
-	scan       scan.Options
-	keep       int64         // bytes of small files of one partition
-	requesting chan struct{} // one for each request under way
-	ahead      *semaphore.Weighted
-	aheadBytes int64 // what ahead gives out
-	bytes      atomic.Int64
-	requests   atomic.Int64
+	opts        Options
+	tokens      chan struct{} // one for each row group being decoded
+	trustFooter bool
+	keyMemory   int64
+	scan        scan.Options
+	keep        int64         // bytes of small files of one partition
+	requesting  chan struct{} // one for each request under way
+	ahead       *semaphore.Weighted
+	aheadBytes  int64 // what ahead gives out
+	bytes       atomic.Int64
+	requests    atomic.Int64
 
 	mu    sync.Mutex
 	done  int64
@@ -92,6 +93,7 @@ func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*R
 		}
 	}
 	a := newAudit(opts, len(parts))
+	a.trustFooter = rules.TrustFooter
 	for i := range parts {
 		for _, f := range slices.Concat(parts[i].Files, parts[i].Live) {
 			a.total += f.Source.Size()
@@ -102,7 +104,7 @@ func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*R
 		return nil, err
 	}
 	report := &Report{
-		Outcome: Pass, Rules: rules.Digest(), Now: opts.Now.UTC(), TrustFooter: opts.TrustFooter,
+		Outcome: Pass, Rules: rules.Digest(), Now: opts.Now.UTC(), TrustFooter: rules.TrustFooter,
 		BytesRead: a.bytes.Load(), Requests: a.requests.Load(),
 		Partitions: []PartitionReport{}, Assertions: []Result{},
 	}

@@ -24,6 +24,7 @@ func checkCommand() *command {
 		maxArgs: -1,
 		flags: []cli.Flag{
 			checksFlag(),
+			trustFlag(),
 			reportFlag(),
 			&cli.StringFlag{Name: "baseline", Usage: "the `TARGET` that change, groups and the like compare with (default: nothing)"},
 			&cli.StringFlag{Name: "now", Usage: "the `TIME` that assertions take for now, as 2025-03-05T06:00:00Z (default: the clock)"},

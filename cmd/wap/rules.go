@@ -37,8 +37,9 @@ func (c *call) rules(run string) (*audit.Rules, error) {
 			return nil, err
 		}
 	}
+	rules.TrustFooter = c.cli.Bool("trust-footer")
 	if c.cli.IsSet("checks") || c.settings.file == nil {
-		return someRules(rules), nil
+		return someRules(rules)
 	}
 	file := c.settings.file
 	for _, t := range file.tables {
@@ -52,14 +53,21 @@ func (c *call) rules(run string) (*audit.Rules, error) {
 		}
 		rules.Tables = append(rules.Tables, audit.TableRules{Glob: t.glob, Config: config})
 	}
-	return someRules(rules), nil
+	return someRules(rules)
 }
 
-func someRules(r audit.Rules) *audit.Rules {
-	if r.Default == nil && len(r.Tables) == 0 {
-		return nil
+func someRules(r audit.Rules) (*audit.Rules, error) {
+	switch {
+	case r.Default != nil || len(r.Tables) > 0:
+		return &r, nil
+	case r.TrustFooter:
+		return nil, withHint(usage("--trust-footer without checks"), "name with --checks FILE what is to be judged by footers")
 	}
-	return &r
+	return nil, nil
+}
+
+func trustFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "trust-footer", Usage: "believe a footer that says a column has no NULL, instead of reading the column for that"}
 }
 
 // requireRules is rules for commands that judge: a gate without rules is a
@@ -114,6 +122,7 @@ func readChecks(name string, vars audit.Vars) (*audit.Config, error) {
 // gateFlags are the flags of every command that judges a run.
 func gateFlags() []cli.Flag {
 	return []cli.Flag{
+		trustFlag(),
 		&cli.BoolFlag{Name: "append-unkeyed", Usage: "mode append without a unique or primary_key assertion"},
 		&cli.StringSliceFlag{Name: "waive", Usage: "let the failing assertion `ID` pass, on record; needs --reason"},
 		&cli.StringSliceFlag{Name: "reason", Usage: "why, as `TEXT`: one for all --waive, or one for each in order"},
