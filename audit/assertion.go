@@ -221,13 +221,18 @@ func (b *binding) literal(c *scan.Column, lit literal) (literal, error) {
 
 // substitute replaces the marks that the parser left for ${partition.KEY}.
 func (b *binding) substitute(text string) (string, error) {
+	return b.substituteAs(text, func(value string) string { return value })
+}
+
+// substituteAs writes values in a way of their place.
+func (b *binding) substituteAs(text string, write func(value string) string) (string, error) {
 	parts := strings.Split(text, partitionMark)
 	for i := 1; i < len(parts); i += 2 {
 		key := b.key(parts[i])
 		if key == nil {
 			return "", fmt.Errorf("${partition.%s}: the partition has no key %s", parts[i], parts[i])
 		}
-		parts[i] = key.Value
+		parts[i] = write(key.Value)
 	}
 	return strings.Join(parts, ""), nil
 }

@@ -172,10 +172,7 @@ func (e *plugin) prepare(ctx context.Context, p *judgement, words []string, quer
 	}
 	d := document{
 		Schema: 1, Assertion: e.check.ID, Now: p.audit.opts.Now.UTC(), Parameters: map[string]string{},
-		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys}, Limits: e.limits(p),
-	}
-	if d.Query, err = e.substitute(query); err != nil {
-		return nil, nil, err
+		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys}, Limits: e.limits(p), Query: query,
 	}
 	if d.Partition.Keys == nil {
 		d.Partition.Keys = []manifest.KeyValue{}

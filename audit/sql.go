@@ -28,7 +28,10 @@ func sqlKinds() []*kind {
 		settle: settleEngine,
 		bind: func(c *Check, b *binding) (assertion, error) {
 			b.need(needSchema)
-			return &sqlQuery{plugin{check: c, substitute: b.substitute}}, nil
+			text, _ := get[string](c, "query")
+			// A value that a producer chose must not end the text it stands in.
+			filled, err := b.substituteAs(text, func(value string) string { return strings.ReplaceAll(value, "'", "''") })
+			return &sqlQuery{plugin{check: c, substitute: b.substitute}, filled}, err
 		},
 	}}
 }
@@ -93,12 +96,14 @@ func settleEngine(r *reader, c *Check) {
 }
 
 // sqlQuery has an engine run a query: each row that it returns is a violation.
-type sqlQuery struct{ plugin }
+type sqlQuery struct {
+	plugin
+	query string
+}
 
 func (q *sqlQuery) finish(ctx context.Context, p *judgement) verdict {
 	e, _ := get[engine](q.check, "engine")
-	text, _ := get[string](q.check, "query")
-	got, v := q.ask(ctx, p, e.Command, text)
+	got, v := q.ask(ctx, p, e.Command, q.query)
 	if v.failure != nil {
 		return v
 	}

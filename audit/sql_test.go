@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/wap-cli/wap/manifest"
 )
 
 // TestSQLVerdicts: an engine counts rows, thresholds decide.
@@ -107,5 +109,20 @@ func TestSQLEngines(t *testing.T) {
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want[0]) || want[1] != "" && mistake.Hint != want[1] {
 			t.Errorf("%s: %v", item, err)
 		}
+	}
+}
+
+// TestSQLQuotes: a partition's key cannot end the text that it stands in.
+func TestSQLQuotes(t *testing.T) {
+	plugins := &fakePlugins{stdout: `{"outcome": "pass"}`}
+	part := Partition{Files: []File{fileOf(t, "a", longs("x", 1))}}
+	part.Partition = manifest.Partition{Table: "t", Path: "t/dt=x", Keys: []manifest.KeyValue{{Name: "dt", Value: "' OR true --", Type: "string"}}}
+	first := mustRun(t, mustParse(t, checks("sql: \"SELECT 1 FROM staged WHERE dt = '${partition.dt}'\"")), part, Options{Plugins: plugins})
+	if !strings.Contains(string(plugins.document), `"query":"SELECT 1 FROM staged WHERE dt = ''' OR true --'"`) {
+		t.Errorf("%s\n%+v", plugins.document, resultOf(t, first, "sql"))
+	}
+	r := mustRun(t, mustParse(t, checks("sql: \"SELECT '${partition.day}'\"")), part, Options{Plugins: plugins})
+	if a := resultOf(t, r, "sql"); a.Outcome != Error || a.Error.Cause != CauseData {
+		t.Errorf("%+v", a)
 	}
 }
