@@ -48,6 +48,7 @@ const (
 	dates
 	locals
 	instants
+	lists // of BIGINT: no expression can hold one
 )
 
 func (k kind) exact() bool    { return k == integers || k == decimals }
@@ -84,6 +85,7 @@ func shapes() []shape {
 		{booleans, "BOOLEAN", 0, []string{"true", "false"}},
 		{dates, "DATE", 0, []string{"2025-03-05", "0001-01-01", "9999-12-31", "1969-12-31", "2024-02-29"}},
 		{locals, "TIMESTAMP", 0, []string{"2025-03-05 00:00:00", "2025-03-05 23:59:59.999999", "1969-12-31 23:59:59.5", "1900-01-01 00:00:00"}},
+		{lists, "BIGINT[]", 0, []string{"[]", "[NULL]", "[0, 1]", "[2, NULL, 3]", "[9223372036854775807, 1]"}},
 		{instants, "TIMESTAMPTZ", 0, []string{"2025-03-05 00:00:00+00", "2025-03-04 23:59:59.999999+00", "1969-12-31 23:59:59+00"}},
 	}
 }
@@ -146,6 +148,8 @@ func (s shape) random(n int) string {
 		return fmt.Sprintf("%d.%d", n%1000-500, n%8*125)
 	case booleans:
 		return fmt.Sprint(n%2 == 0)
+	case lists:
+		return "[" + strings.Repeat(fmt.Sprint(n%100)+", ", n%4) + "-1]"
 	case dates:
 		return fmt.Sprintf("2025-%02d-%02d", n%12+1, n%28+1)
 	case locals:

@@ -28,9 +28,14 @@ func (g grammar) one(choices ...func() (term, bool)) term {
 	}
 }
 
-// pick is a column of some kinds.
+// scalars are the columns with a value a row.
+func (g grammar) scalars() []column {
+	return slices.DeleteFunc(slices.Clone(g.columns), func(c column) bool { return c.kind == lists })
+}
+
+// pick is a column with a value a row, of some kinds.
 func (g grammar) pick(fits func(kind) bool) (column, bool) {
-	list := slices.DeleteFunc(slices.Clone(g.columns), func(c column) bool { return !fits(c.kind) })
+	list := slices.DeleteFunc(g.scalars(), func(c column) bool { return !fits(c.kind) })
 	if len(list) == 0 {
 		return column{}, false
 	}
@@ -57,7 +62,10 @@ func (g grammar) condition(depth int) term {
 }
 
 func (g grammar) isNull() (term, bool) {
-	c, _ := g.pick(func(kind) bool { return true })
+	c, ok := g.pick(func(kind) bool { return true })
+	if !ok {
+		return term{"1 = 1", "1 = 1"}, true
+	}
 	return term{c.name, c.name}.in("%s is " + []string{"null", "not null"}[g.r.IntN(2)]), true
 }
 

@@ -50,7 +50,7 @@ func ask(r *rand.Rand, t *table) question {
 	}
 	choices := []func() (question, bool){a.rowCount, a.notNull, a.unique, a.unique, a.aggregate, a.aggregate, a.aggregate, a.mean, a.deviation,
 		a.quantile, a.accepted, a.ranged, a.ranged, a.matching, a.length, a.lengths, a.expression, a.expression, a.expression, a.monotonic, a.counted,
-		a.share, a.constant, a.listed}
+		a.share, a.constant, a.listed, a.elements, a.elements, a.metric, a.metric}
 	for {
 		if q, ok := choices[r.IntN(len(choices))](); ok {
 			if a.where.wap != "" && !slices.ContainsFunc(q.keys, func(k string) bool { return strings.HasPrefix(k, "where:") }) {
@@ -95,17 +95,21 @@ func (a asker) rowCount() (question, bool) {
 }
 
 func (a asker) notNull() (question, bool) {
-	c, _ := a.pick(func(kind) bool { return true })
+	c := a.columns[a.r.IntN(len(a.columns))]
 	return question{check: "not_null", keys: []string{"column: " + c.name}, answer: counts,
 		query: fmt.Sprintf("(SELECT concat(count(*) - count(%s), '/', count(*)) FROM %s)", c.name, a.from())}, true
 }
 
 // unique asks for surplus rows under each treatment of NULL.
 func (a asker) unique() (question, bool) {
-	n := 1 + a.r.IntN(min(3, len(a.columns)))
+	keys := a.scalars()
+	if len(keys) == 0 {
+		return question{}, false
+	}
+	n := 1 + a.r.IntN(min(3, len(keys)))
 	var names, missing, nan []string
-	for _, i := range a.r.Perm(len(a.columns))[:n] {
-		c := a.columns[i]
+	for _, i := range a.r.Perm(len(keys))[:n] {
+		c := keys[i]
 		names, missing = append(names, c.name), append(missing, c.name+" IS NULL")
 		if c.kind.floating() {
 			nan = append(nan, "coalesce(isnan("+c.name+"), false)")

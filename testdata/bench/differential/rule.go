@@ -140,7 +140,7 @@ func (a asker) share() (question, bool) {
 	c, ok := a.pick(func(k kind) bool { return k == booleans })
 	check, of := "true_rate", fmt.Sprintf("count(*) FILTER (%s) || '/' || count(%s)", c.name, c.name)
 	if !ok || a.r.IntN(2) == 0 {
-		c, _ = a.pick(func(kind) bool { return true })
+		c = a.columns[a.r.IntN(len(a.columns))]
 		check, of = "null_rate", fmt.Sprintf("count(*) FILTER (%s IS NULL) || '/' || count(*)", c.name)
 	}
 	return question{
