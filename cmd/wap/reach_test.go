@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -204,5 +205,23 @@ func TestNoWorkWithoutCredentials(t *testing.T) {
 				t.Errorf("%d requests, want %d", n, c.requests)
 			}
 		})
+	}
+}
+
+// TestProxy: a store is reached through the proxy of the environment.
+func TestProxy(t *testing.T) {
+	var asked atomic.Value
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.URL.Host)
+		refuse(404, "NoSuchKey")(w, r)
+	}))
+	defer proxy.Close()
+	cmd := exec.Command("wap", "ls", "-w", "s3://bucket/lake", "--endpoint-url", "http://store.invalid", "--json")
+	cmd.Env = append(os.Environ(), "HTTP_PROXY="+proxy.URL, "NO_PROXY=", "no_proxy=", "http_proxy=",
+		"AWS_ACCESS_KEY_ID=access", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-east-1", "AWS_CA_BUNDLE=",
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull)
+	out, err := cmd.CombinedOutput()
+	if host := asked.Load(); host != "store.invalid" || !strings.Contains(string(out), `"kind":"no_warehouse"`) {
+		t.Errorf("the proxy was asked for %v; %v: %s", host, err, out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,8 +30,8 @@ const (
 	// which answers at once where there is one.
 	metadataTimeout = 2 * time.Second
 	// readAttempts is how often a request other than Create and Swap is sent
-	// while the store is slow or broken: about 20 s with the SDK's backoff.
-	readAttempts = 6
+	// while the store is slow or broken: for about 10 s in all, see backoff.
+	readAttempts = 8
 	// parallelUploads multipart uploads of partsInFlight parts of partSize bytes
 	// run at once, and one part more is being read: whatever the number of files
 	// in flight, about 100 MiB are in use, and twice that with what the collector
@@ -166,7 +167,23 @@ func (c S3Config) load(ctx context.Context) (aws.Config, error) {
 	if loaded.RetryMaxAttempts == 0 {
 		loaded.RetryMaxAttempts = readAttempts
 	}
+	if loaded.RetryMode != aws.RetryModeAdaptive { // that is asked for, and has its own
+		loaded.Retryer = func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) { o.Backoff = retry.BackoffDelayerFunc(backoff) })
+		}
+	}
 	return loaded, nil
+}
+
+// backoff is the wait after a number of attempts. The SDK's own begins at 50 ms
+// and is over in a second or two: a store that restarts takes longer.
+func backoff(attempts int, err error) (time.Duration, error) {
+	d := 100 * time.Millisecond
+	if retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary {
+		d = time.Second
+	}
+	d = min(d<<min(attempts-1, 10), 10*time.Second)
+	return d/2 + rand.N(d/2), nil
 }
 
 // metadataService asks once and briefly: off AWS there is nobody to answer.

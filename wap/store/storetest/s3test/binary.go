@@ -72,6 +72,14 @@ func (k Kind) spec(t testing.TB) spec {
 	return s
 }
 
+// Tool builds the server's binary if it is not there, and names the module that
+// it is built from.
+func Tool(t testing.TB, k Kind) (binary, module string) {
+	t.Helper()
+	s := k.spec(t)
+	return s.binary, s.module
+}
+
 // build installs the binary into the module's .tools/ once; packages that are
 // tested at the same time wait for each other.
 func build(t testing.TB, s spec) string {

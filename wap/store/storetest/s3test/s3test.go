@@ -228,8 +228,8 @@ func (s Server) record(t testing.TB) {
 	}
 }
 
-// freePort is free now; on the loopback little else competes for it.
-func freePort(t testing.TB) int {
+// FreePort is free now; on the loopback little else competes for it.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
