@@ -12,6 +12,7 @@ import (
 type surplus struct {
 	rows, groups, inGroups int64
 	samples                []Sample
+	copies                 copied
 }
 
 // rowPlace is where a row stands.
@@ -43,6 +44,7 @@ func (k *keyCheck) confirm(ctx context.Context, p *judgement) (surplus, error) {
 			}
 		}
 		places = append(places, g.places...)
+		total.copies.merge(g.copies)
 		return nil
 	})
 	if err != nil {
@@ -127,6 +129,7 @@ type gathering struct {
 	all     groups
 	surplus int64
 	places  []rowPlace // of the first surplus rows
+	copies  copied
 }
 
 // filterBits is how many bits of the filter there are for a candidate, at least.
@@ -199,9 +202,18 @@ func (g *gathering) merge(st state) {
 		start := len(g.all.arena)
 		g.all.arena = append(g.all.arena, s.arena[group.start:group.end]...)
 		g.surplus += group.count
-		if known := g.all.count(group.number, start, group.count); !known {
+		at, known := g.all.find(group.number, start, group.count)
+		if !known {
+			g.all.list[at].file = s.unit.file
 			g.surplus--
-		} else if int64(len(g.places)) < g.of.check.Samples {
+			g.copies.add(s.unit.file, s.unit.file, group.count-1)
+		} else {
+			g.copies.add(g.all.list[at].file, s.unit.file, group.count)
+		}
+		if !known {
+			continue
+		}
+		if int64(len(g.places)) < g.of.check.Samples {
 			more = append(more, group.first)
 		}
 	}
@@ -223,9 +235,10 @@ type groups struct {
 type group struct {
 	start, end int // of its key, in the arena
 	count      int64
-	first      int64 // row in the file; of unitGroups
-	number     int32 // of the candidate
-	next       int32 // another key with the same hash, or -1
+	first      int64     // row in the file; of unitGroups
+	number     int32     // of the candidate
+	next       int32     // another key with the same hash, or -1
+	file       *openFile // where it stands first; of all groups
 }
 
 func newGroups(candidates int) groups {
@@ -239,17 +252,23 @@ func newGroups(candidates int) groups {
 // count adds n rows of the key that stands in the arena from start on, and
 // reports whether there were some. If so, the arena is cut back.
 func (g *groups) count(candidate int32, start int, n int64) (known bool) {
+	_, known = g.find(candidate, start, n)
+	return known
+}
+
+// find is count, with the place of the group in the list.
+func (g *groups) find(candidate int32, start int, n int64) (at int32, known bool) {
 	key := g.arena[start:]
 	for i := g.heads[candidate]; i >= 0; i = g.list[i].next {
 		if have := &g.list[i]; string(g.arena[have.start:have.end]) == string(key) {
 			have.count += n
 			g.arena = g.arena[:start]
-			return true
+			return i, true
 		}
 	}
 	g.list = append(g.list, group{
 		start: start, end: len(g.arena), count: n, number: candidate, next: g.heads[candidate],
 	})
 	g.heads[candidate] = int32(len(g.list) - 1)
-	return false
+	return g.heads[candidate], false
 }

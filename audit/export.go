@@ -110,6 +110,7 @@ func headline(a *Result) string {
 // details lists where the samples stand, without their values.
 func details(a *Result) string {
 	lines := []string{headline(a)}
+	lines = append(lines, a.Attribution...)
 	if a.Waived != "" {
 		lines = append(lines, "waived: "+a.Waived)
 	}

@@ -52,7 +52,8 @@ type keyCheck struct {
 	unitShift uint
 	rows      int64 // live ones included
 	tested    int64
-	missing   int64 // rows with a NULL, or a NaN where that fails
+	missing   int64   // rows with a NULL, or a NaN where that fails
+	found     surplus // once it is finished
 	samples   []Sample
 }
 
@@ -203,6 +204,7 @@ func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
 	if err != nil {
 		return verdict{failure: p.failureOf(err)}
 	}
+	k.found = found
 	samples := append(k.samples, found.samples...)
 	return verdict{
 		counted: true, violations: found.rows + k.missing, tested: k.tested, rows: k.rows,

@@ -39,6 +39,7 @@ func (p *judgement) finish(ctx context.Context) ([]Result, []manifest.Metric) {
 		}
 		results = append(results, p.result(t.check, v))
 	}
+	p.attribute(ctx, results)
 	if len(p.stats) > 0 {
 		results = append(results, p.badStatistics())
 	}

@@ -83,6 +83,8 @@ type Result struct {
 	Error      *Failure `json:"error,omitempty"`
 	// Counts are further numbers of the assertion, e.g. groups of a unique.
 	Counts []Count `json:"counts"`
+	// Attribution says where violations come from: whose output they are.
+	Attribution []string `json:"attribution,omitempty"`
 	// Waived is the reason a person gave for letting this failure pass.
 	Waived string `json:"waived,omitempty"`
 	// PluginStderr is the end of a plugin's stderr, at most 4 KiB.

@@ -74,6 +74,13 @@ func (t *textWriter) result(a *Result) {
 	if a.Error != nil {
 		t.field("where", place(a.Error))
 	}
+	for i, line := range a.Attribution {
+		label := "source"
+		if i > 0 {
+			label = ""
+		}
+		t.field(label, line)
+	}
 	t.counts(a.Counts)
 	if a.Waived != "" {
 		t.field("waived", a.Waived)

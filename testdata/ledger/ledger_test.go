@@ -75,6 +75,49 @@ func TestNights(t *testing.T) {
 	}
 }
 
+// TestAttribution: of a night that went wrong in a folder that is appended to,
+// "wap check" says whose rows stand there twice, how much they add, and where.
+func TestAttribution(t *testing.T) {
+	dir, wap := t.TempDir(), build(t, "cmd/wap")
+	night := filepath.Join(dir, partition)
+	if err := os.WriteFile(filepath.Join(dir, "checks.yaml"), checks, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	jobs := []job{{task: 3, out: night, name: "try1"}} // its message was lost
+	for task := range tasks {
+		jobs = append(jobs, job{task: task, out: night, name: "try0"})
+	}
+	for _, j := range jobs {
+		if err := j.work(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(wap, "check", "ledger", "--checks", "checks.yaml")
+	cmd.Dir = dir
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 3 {
+		t.Fatalf("%v\n%s", err, stdout.String())
+	}
+	text := strings.Join(strings.Fields(stdout.String()), " ")
+	for _, want := range []string{
+		"source 78 surplus rows and 7139987 cents are exactly task 3's contribution, written twice " +
+			"ledger/day=2025-03-05/try1-03-0000.parquet has 12 keys of ledger/day=2025-03-05/try0-03-0000.parquet",
+		"ledger/day=2025-03-05/try1-03-0006.parquet has 6 keys of ledger/day=2025-03-05/try0-03-0006.parquet",
+		"too much by 7139987: exactly task 3's contribution, written twice",
+		"too many by 78: exactly task 3's contribution, written twice",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, stdout.String())
+		}
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if len([]rune(strings.TrimSuffix(line, "\n"))) > 80 {
+			t.Errorf("wider than 80 columns: %s", line)
+		}
+	}
+}
+
 func TestBooks(t *testing.T) {
 	given := []struct {
 		task, customers int
