@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -273,25 +274,25 @@ type keeper interface {
 	limit(memory int64)
 }
 
-// shareMemory divides what rows may take among the assertions that keep them: by
-// need where there is not enough.
+// shareMemory divides what rows may take among the assertions that keep them.
+// Where there is not enough, who needs less than an equal share gets it whole.
 func (p *judgement) shareMemory() {
 	var keepers []keeper
-	var needs []int64
-	need, units := int64(0), p.units()
+	units := p.units()
+	needs := map[keeper]int64{}
 	for _, t := range p.trials {
 		if k, ok := t.assertion.(keeper); ok && t.failure == nil && !t.vacuous {
-			n := k.plan(units)
-			keepers, needs, need = append(keepers, k), append(needs, n), need+n
+			keepers, needs[k] = append(keepers, k), k.plan(units)
 		}
 	}
+	slices.SortStableFunc(keepers, func(a, b keeper) int { return cmp.Compare(needs[a], needs[b]) })
+	left := p.audit.keyMemory
 	for i, k := range keepers {
-		memory := p.audit.keyMemory
-		if need > memory {
-			k.limit(int64(float64(memory) * float64(needs[i]) / float64(need)))
-			continue
-		}
-		k.limit(needs[i] + (memory-need)/int64(len(keepers)))
+		needs[k] = min(needs[k], left/int64(len(keepers)-i))
+		left -= needs[k]
+	}
+	for _, k := range keepers {
+		k.limit(needs[k] + left/int64(len(keepers)))
 	}
 }
 

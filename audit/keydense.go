@@ -47,7 +47,6 @@ func (r intRange) width() uint64 { return r.last - r.first + 1 }
 // is false when a bit for each would be too much for as many rows.
 func denseRange(units []*unit, slot int) (r intRange, ok bool) {
 	var order uint64 // turns two's complement into an order of unsigned numbers
-	rows := int64(0)
 	for _, u := range units {
 		leaf := u.file.leaves[slot]
 		if leaf == nil || leaf.Index < 0 {
@@ -61,7 +60,6 @@ func denseRange(units []*unit, slot int) (r intRange, ok bool) {
 			// A decimal of the same column may be stored as bytes, and is hashed.
 			return r, false
 		}
-		rows += u.rows
 		claim, err := u.file.scan.Statistics(u.group, u.file.refs[slot].Column)
 		if err != nil || !claim.Comparable || claim.Min == nil || claim.Max == nil {
 			continue
@@ -77,7 +75,7 @@ func denseRange(units []*unit, slot int) (r intRange, ok bool) {
 	}
 	r = intRange{r.first ^ order, r.last ^ order}
 	w := r.width()
-	return r, ok && w > 0 && w/denseBits <= uint64(rows) && w>>maxDenseShift < maxDenseParts
+	return r, ok && w > 0 && w/denseBits <= uint64(rowsOf(units)) && w>>maxDenseShift < maxDenseParts
 }
 
 // plainInteger reads an integer as statistics have it.

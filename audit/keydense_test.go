@@ -79,13 +79,14 @@ func TestDenseKeysAreChosen(t *testing.T) {
 }
 
 // Keys share memory by need: the one that takes bits leaves the rest to the
-// others, and with too little memory each gets its part of it.
+// others, and with too little memory they share equally.
 func TestKeysShareMemory(t *testing.T) {
 	file := fileOf(t, "a", longs("x", ids(4000)...), strs("s", repeat("x", 4000)...))
 	text := checks("unique: x", "unique: s", "unique: [x, s]")
 	for _, test := range []struct{ memory, dense, hashed int64 }{
 		{512 << 10, 1000, 32000},
-		{32 << 10, 0, 7000},
+		{32 << 10, 1000, 7000},
+		{1 << 10, 0, 170},
 	} {
 		keys := boundKeys(t, text, Options{Memory: test.memory}, file)
 		sum := int64(0)

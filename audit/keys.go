@@ -264,11 +264,7 @@ func (k *keyCheck) plan(units []*unit) int64 {
 			return r.bytes()
 		}
 	}
-	rows := int64(0)
-	for _, u := range units {
-		rows += u.rows
-	}
-	return rows * 8
+	return rowsOf(units) * 8
 }
 
 // limit implements keeper.

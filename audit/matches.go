@@ -105,9 +105,14 @@ func (m *matches) columnsOf(f *scan.File) []string {
 	return paths
 }
 
+var _ keeper = (*matches)(nil)
+
+// plan implements keeper. How many rows the other side has is not known yet.
+func (m *matches) plan(units []*unit) int64 { return 4 * rowsOf(units) * tallyCost }
+
 // limit implements keeper: a half for the rows, the rest for the keys of those
 // that differ.
-func (m *matches) limit(memory int64, _ int) { m.set.budget = memory / 2 }
+func (m *matches) limit(memory int64) { m.set.budget = memory / 2 }
 
 // only keeps to the rows of a condition, here and there.
 func (m *matches) only(where *compiled) { m.where = where }

@@ -64,8 +64,13 @@ func bindRelationships(c *Check, b *binding) (assertion, error) {
 	return r, nil
 }
 
+var _ keeper = (*relationships)(nil)
+
+// plan implements keeper. How many rows are referred to is not known yet.
+func (r *relationships) plan(units []*unit) int64 { return 2 * rowsOf(units) * tallyCost }
+
 // limit implements keeper.
-func (r *relationships) limit(memory int64, _ int) { r.set.budget = memory }
+func (r *relationships) limit(memory int64) { r.set.budget = memory }
 
 // only keeps samples to the rows that were counted.
 func (r *relationships) only(where *compiled) { r.where = where }
