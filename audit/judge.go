@@ -83,7 +83,13 @@ func typedKeys(part *Partition, config *Config) *Partition {
 func failureIn(f *openFile, err error) *Failure {
 	var fault *scan.Error
 	if !errors.As(err, &fault) {
-		return &Failure{Cause: CauseOutside, Message: err.Error(), File: f.Key}
+		out := &Failure{Cause: CauseOutside, Message: err.Error(), File: f.Key}
+		var read *scan.SourceError
+		if errors.As(err, &read) {
+			group := int64(read.RowGroup)
+			out.Column, out.RowGroup = read.Column, &group
+		}
+		return out
 	}
 	out := &Failure{Cause: CauseData, Message: fault.Error(), File: f.Key, Column: fault.Column}
 	if fault.RowGroup >= 0 {

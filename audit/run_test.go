@@ -194,17 +194,22 @@ func (s failingSource) ReadRange(ctx context.Context, p []byte, off int64) error
 func TestStoreFailures(t *testing.T) {
 	good := manyGroups(t, "a", 3, 50, 4)
 	c := mustParse(t, checks("not_null: id", "row_count: 150", "unique: [id, note]", "sum: {column: id, min: 0}"))
-	whole := mustRun(t, c, Partition{Files: []File{good}}, Options{Parallel: 1})
+	opts := Options{Parallel: 1, Memory: 64 << 10} // too little to keep the file
+	whole := mustRun(t, c, Partition{Files: []File{good}}, opts)
 	for n := range whole.Requests {
 		left := &atomic.Int64{}
 		left.Store(n)
 		part := Partition{Files: []File{{Key: "a", Source: failingSource{good.Source, left}}}}
-		r := mustRun(t, c, part, Options{Parallel: 1})
+		r := mustRun(t, c, part, opts)
 		outside := 0
 		for _, a := range r.Blocking() {
 			if a.Outcome == Error {
 				if a.Error.Cause != CauseOutside || a.Error.File != "a" {
 					t.Errorf("read %d: %+v", n, a)
+				}
+				const opening = 2 // the footer and the head
+				if n >= opening && (a.Error.RowGroup == nil || a.Error.Column == "") {
+					t.Errorf("read %d: %+v names no place", n, a.Error)
 				}
 				outside++
 			}

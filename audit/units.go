@@ -273,7 +273,7 @@ func (p *judgement) merge(r *reading) {
 		trial := p.trials[t]
 		switch {
 		case r.outside != nil:
-			trial.fail(&Failure{Cause: CauseOutside, Message: r.outside.Error(), File: r.unit.file.Key})
+			trial.fail(failureIn(r.unit.file, r.outside))
 		case !r.whole(t):
 			trial.fail(r.failureOf(t))
 		case r.states[i] != nil && trial.failure == nil:
@@ -287,8 +287,7 @@ func (p *judgement) merge(r *reading) {
 		return // the rest is about what is judged
 	}
 	if r.outside != nil {
-		p.faults = append(p.faults, fault{Failure: Failure{
-			Cause: CauseOutside, Message: r.outside.Error(), File: r.unit.file.Key}, undecodable: true})
+		p.faults = append(p.faults, faultOf(r.unit.file, r.outside))
 		return
 	}
 	for slot, n := range r.nulls {

@@ -102,12 +102,15 @@ func (c *chunk) place(f *fault) error {
 	return &Error{Reason: f.reason, RowGroup: c.rowGroup, Column: c.column.Dotted, Page: -1, Offset: -1, Err: f.err}
 }
 
-// at gives a fault found in a page its place. Errors that are not faults, so
-// the source's and the context's, pass as they are.
+// at gives an error met in a page its place: a fault, or one of the source or of
+// the context.
 func (c *chunk) at(page int, offset int64, err error) error {
 	var fl *fault
-	if err == nil || !errors.As(err, &fl) {
-		return err
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &fl) {
+		return &SourceError{RowGroup: c.rowGroup, Column: c.column.Dotted, Err: err}
 	}
 	return &Error{Reason: fl.reason, RowGroup: c.rowGroup, Column: c.column.Dotted, Page: page, Offset: offset, Err: err}
 }

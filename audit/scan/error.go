@@ -61,6 +61,19 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// SourceError is an error of the [Source] with the place that was being read.
+type SourceError struct {
+	RowGroup int
+	Column   string
+	Err      error
+}
+
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("row group %d: column %s: %s", e.RowGroup, e.Column, e.Err)
+}
+
+func (e *SourceError) Unwrap() error { return e.Err }
+
 // fileError is an error about the file as a whole.
 func fileError(r Reason, format string, args ...any) *Error {
 	return &Error{Reason: r, RowGroup: -1, Page: -1, Offset: -1, Err: fmt.Errorf(format, args...)}
