@@ -30,7 +30,12 @@ func TestCutConnections(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d", seed)
-	srv := s3test.Start(t, s3test.MinIO)
+	for _, kind := range s3test.Kinds() {
+		t.Run(string(kind), func(t *testing.T) { cutConnections(t, s3test.Start(t, kind), seed) })
+	}
+}
+
+func cutConnections(t *testing.T, srv s3test.Server, seed uint64) {
 	srv.Setenv(t)
 	root := srv.Root()
 	l := &cutLab{lab: &lab{t: t}, root: root, direct: srv.Open(t, root), chain: map[string]*manifest.Snapshot{}}
