@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -54,6 +55,7 @@ func wrongServer(t *testing.T, srv s3test.Server) {
 			t.Errorf("missing bucket: error %d is %v", i, err)
 		}
 	}
+	regions(t, srv)
 	for name, value := range map[string]string{"AWS_SECRET_ACCESS_KEY": "wrong", "AWS_ACCESS_KEY_ID": "nobody"} {
 		t.Setenv(name, value)
 		s := srv.Open(t, srv.Root())
@@ -65,6 +67,31 @@ func wrongServer(t *testing.T, srv s3test.Server) {
 			if !errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrNotFound) {
 				t.Errorf("wrong %s: error %d is %v", name, i, err)
 			}
+		}
+	}
+}
+
+// regions: versitygw wants its own, as AWS does.
+func regions(t *testing.T, srv s3test.Server) {
+	if os.Getenv(s3test.EnvEndpoint) != "" {
+		return // it may take any
+	}
+	wrong := srv
+	wrong.Region = "eu-west-3"
+	wrong.Setenv(t)
+	s := srv.Open(t, srv.Root())
+	_, _, getErr := s.Get(t.Context(), "k")
+	_, createErr := s.Create(t.Context(), "k", nil)
+	srv.Setenv(t)
+	if strings.HasPrefix(srv.Name, string(s3test.MinIO)) { // it takes any
+		if !errors.Is(getErr, store.ErrNotFound) || createErr != nil {
+			t.Errorf("another region: %v; %v", getErr, createErr)
+		}
+		return
+	}
+	for i, err := range []error{getErr, createErr} {
+		if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(store.Remedy(err), "--region") {
+			t.Errorf("wrong region: error %d is %v; remedy %q", i, err, store.Remedy(err))
 		}
 	}
 }
