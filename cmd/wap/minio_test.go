@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 )
 
 // TestReadmeMinIO types the README's five commands into a shell, save that the
-// server is built already, and listens on a port that is free.
+// server is built already, and listens where nobody else does.
 func TestReadmeMinIO(t *testing.T) {
 	if os.Getenv(s3test.EnvEndpoint) != "" {
 		t.Skip("a server was given: " + s3test.EnvEndpoint)
@@ -30,10 +29,11 @@ func TestReadmeMinIO(t *testing.T) {
 		t.Fatalf("%d commands, the first %q; want five, and go install %s", len(lines), lines[0], module)
 	}
 	script := strings.Join(lines[1:], "\n")
-	if strings.Count(script, "127.0.0.1:9000") != 2 {
+	const address = "127.0.0.1:9000"
+	if strings.Count(script, address) != 2 {
 		t.Fatalf("the address is not there twice:\n%s", script)
 	}
-	script = strings.ReplaceAll(script, "127.0.0.1:9000", fmt.Sprintf("127.0.0.1:%d", s3test.FreePort(t)))
+	script = strings.ReplaceAll(script, address, s3test.FreeAddress(t))
 	cmd := exec.Command("sh", "-ec", "trap 'kill $!' EXIT\n"+script+"\nwap ls -w s3://lake/shop --json")
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+cmd.Dir,

@@ -19,7 +19,7 @@ const startTimeout = 60 * time.Second
 // input closes, so that it does not outlive a test that is killed.
 func startProcess(t testing.TB, s spec, srv Server) string {
 	t.Helper()
-	address := fmt.Sprintf("127.0.0.1:%d", FreePort(t))
+	address := FreeAddress(t)
 	folder := t.TempDir()
 	for _, name := range s.inside {
 		if err := os.Mkdir(filepath.Join(folder, name), 0o777); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -228,13 +229,20 @@ func (s Server) record(t testing.TB) {
 	}
 }
 
-// FreePort is free now; on the loopback little else competes for it.
-func FreePort(t testing.TB) int {
+// FreeAddress is a host and port that are free now. On Linux all of 127/8 is this
+// machine, and nobody else comes upon the same host before the server listens.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		r := make([]byte, 3)
+		_, _ = rand.Read(r) // never fails
+		host = net.IPv4(127, r[0]|1, r[1], r[2]|1).String()
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return l.Addr().String()
 }
