@@ -2,7 +2,7 @@
 
 GO ?= go
 FUZZTIME ?= 30s
-SCHEDULES ?= 30000
+SCHEDULES ?= 100000
 BENCHTIME ?= 1s
 TABLES ?= 10000
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -45,8 +45,8 @@ test: explore
 		(cd $$module && CGO_ENABLED=1 $(GO) test -timeout 10m ./...) || exit 1; \
 	done
 
-# Every interleaving of the small scenarios, four minutes of two cores, and as
-# many schedules of four clients as take five more. A plain "go test" looks at the
+# Every interleaving of the small scenarios, and a hundred thousand schedules of
+# four clients, each a few minutes of two cores. A plain "go test" looks at the
 # beginning of each.
 explore:
 	$(GO) test -count=1 -v -timeout 30m -run '^TestExplore' ./wap -explore.all -explore.n $(SCHEDULES)

@@ -83,9 +83,15 @@ func validate(v reflect.Value) error {
 	return nil
 }
 
+// usualSize is room for most objects.
+const usualSize = 1024
+
 // encode is Encode without Validate.
-func encode(rv reflect.Value) ([]byte, error) {
-	e := &encoder{layouts: layouts{}}
+func encode(rv reflect.Value) ([]byte, error) { return encodeSized(rv, usualSize) }
+
+// encodeSized is encode for an object of which the size is known, or nearly.
+func encodeSized(rv reflect.Value, size int) ([]byte, error) {
+	e := &encoder{layouts: layouts{}, buf: make([]byte, 0, size)}
 	if err := e.value(rv, nil); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", rv.Type(), err)
 	}
@@ -127,7 +133,7 @@ func decodeExactly(data []byte, v reflect.Value) error {
 	}
 	// The decoder knows the grammar; that the spelling is the one of Encode
 	// (escapes, omitted empty fields) is left to Encode itself.
-	again, err := encode(v)
+	again, err := encodeSized(v, len(data))
 	if err != nil {
 		return &FormatError{Offset: -1, Reason: err.Error()}
 	}

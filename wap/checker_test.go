@@ -134,27 +134,20 @@ func (w *world) has(run string, generation int64) bool {
 	return false
 }
 
-func read(t *testing.T, st store.Store, key string, v any) {
+func read[T any](t *testing.T, st store.Store, key string, v *T) {
 	t.Helper()
-	body, _, err := st.Get(context.Background(), key)
-	if err != nil {
-		t.Fatalf("%s: %v", key, err)
-	}
-	if err := manifest.Decode(body, v); err != nil {
+	if _, err := fetched(st, key, v); err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}
 }
 
-func readRef(t *testing.T, st store.Store, ref manifest.Ref, v any) {
+func readRef[T any](t *testing.T, st store.Store, ref manifest.Ref, v *T) {
 	t.Helper()
-	body, _, err := st.Get(context.Background(), ref.Key)
+	sha, err := fetched(st, ref.Key, v)
 	if err != nil {
 		t.Fatalf("%s is referenced: %v", ref.Key, err)
 	}
-	if manifest.SHA256Hex(body) != ref.SHA256 {
+	if sha != ref.SHA256 {
 		t.Fatalf("%s has other bytes than its reference", ref.Key)
-	}
-	if err := manifest.Decode(body, v); err != nil {
-		t.Fatalf("%s: %v", ref.Key, err)
 	}
 }

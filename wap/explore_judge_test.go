@@ -2,12 +2,12 @@ package wap
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wap-cli/wap/manifest"
+	"github.com/wap-cli/wap/wap/store"
 )
 
 // changed is a change of the pointer or of a record, in the step just taken.
@@ -16,27 +16,29 @@ type changed struct {
 	before, next []byte // before is nil where the object is new
 }
 
-// decoded decodes a body that was read from the store; nil stays nil. It leaves
-// it to examine to be strict.
-func decoded[T any](body []byte) *T {
+// decoded decodes a body that was read from the store; nil stays nil.
+func decoded[T any](ex *execution, body []byte) *T {
 	if body == nil {
 		return nil
 	}
-	v := new(T)
-	if err := json.Unmarshal(body, v); err != nil {
+	v, _, err := recall[T](&ex.sc.kit.memo, body)
+	if err != nil {
 		panic(err)
 	}
 	return v
 }
 
+// view is the store as it is judged.
+func (ex *execution) view() store.Store { return &recalling{ex.mem, &ex.sc.kit.memo} }
+
 // record is a run's record as it is, or nil.
 func (ex *execution) record(run string) *manifest.Run {
-	return decoded[manifest.Run](ex.bodies[manifest.RunKey(run)])
+	return decoded[manifest.Run](ex, ex.bodies[manifest.RunKey(run)])
 }
 
 // pointer is the pointer as it is.
 func (ex *execution) pointer() *manifest.Pointer {
-	return decoded[manifest.Pointer](ex.bodies[manifest.PointerKey])
+	return decoded[manifest.Pointer](ex, ex.bodies[manifest.PointerKey])
 }
 
 // isFinal: the call said that this generation will not be published.
@@ -53,7 +55,7 @@ func (ex *execution) arm() {
 		}
 		for _, r := range ex.reports() {
 			if r.armed && manifest.RunKey(r.run) == c.key {
-				from, to := decoded[manifest.Run](c.before), decoded[manifest.Run](c.next)
+				from, to := decoded[manifest.Run](ex, c.before), decoded[manifest.Run](ex, c.next)
 				if to.Generation == r.generation && from.State == manifest.StateRejected && to.State == manifest.StateFrozen {
 					r.armed = false
 				}
@@ -110,7 +112,7 @@ func (ex *execution) judgeNow(t *testing.T) {
 		if r.verb == "seal" && r.code == 0 && ex.late[manifest.SealKey(r.run, r.generation, r.task)] {
 			t.Fatalf("%s says %v, and the seal came when the generation was over", r.player.name, r)
 		}
-		if r.armed && chained(readChain(t, ex.mem, ex.pointer()), r.run, r.generation) != 0 {
+		if r.armed && chained(readChain(t, ex.view(), ex.pointer()), r.run, r.generation) != 0 {
 			t.Fatalf("%s says %v, and it is published", r.player.name, r)
 		}
 	}
@@ -119,22 +121,22 @@ func (ex *execution) judgeNow(t *testing.T) {
 // judgePointer asserts that the pointer moved on by one whole step.
 func (ex *execution) judgePointer(t *testing.T, c changed) {
 	t.Helper()
-	next := decoded[manifest.Pointer](c.next)
+	next := decoded[manifest.Pointer](ex, c.next)
 	snap := new(manifest.Snapshot)
-	readRef(t, ex.mem, next.Snapshot, snap)
+	readRef(t, ex.view(), next.Snapshot, snap)
 	if c.before == nil {
 		if next.Sequence != 0 || snap.Operation != manifest.OpInit {
 			t.Fatalf("the pointer begins at %d", next.Sequence)
 		}
 		return
 	}
-	before := decoded[manifest.Pointer](c.before)
+	before := decoded[manifest.Pointer](ex, c.before)
 	if next.Sequence != before.Sequence+1 || snap.Parent == nil || *snap.Parent != before.Snapshot || next.Warehouse != before.Warehouse {
 		t.Fatalf("the pointer went from %d to %d, which is no child of it", before.Sequence, next.Sequence)
 	}
 	parent := new(manifest.Snapshot)
-	readRef(t, ex.mem, before.Snapshot, parent)
-	examineStep(t, ex.mem, parent, snap)
+	readRef(t, ex.view(), before.Snapshot, parent)
+	examineStep(t, ex.view(), parent, snap)
 	for _, run := range snap.Runs {
 		if rec := ex.record(run.Run); rec.Generation > run.Generation {
 			t.Fatalf("%s is published after generation %d was opened", names(run.Run, run.Generation), rec.Generation)
@@ -155,7 +157,7 @@ func (ex *execution) judgeMarks(t *testing.T) {
 		if key == manifest.PointerKey {
 			continue
 		}
-		r := decoded[manifest.Run](body)
+		r := decoded[manifest.Run](ex, body)
 		if !final(r.State) && ex.contents[manifest.MarkKey(r.Run, r.Generation)] == 0 {
 			t.Fatalf("%s is %s without an open mark", names(r.Run, r.Generation), r.State)
 		}
@@ -165,14 +167,14 @@ func (ex *execution) judgeMarks(t *testing.T) {
 // judgeRecord asserts that a record goes where the protocol lets it.
 func (ex *execution) judgeRecord(t *testing.T, c changed) {
 	t.Helper()
-	next := decoded[manifest.Run](c.next)
+	next := decoded[manifest.Run](ex, c.next)
 	if c.before == nil {
 		if next.State != manifest.StateOpening || next.Generation != 1 {
 			t.Fatalf("run %q begins as %s", next.Run, next.State)
 		}
 		return
 	}
-	if wrong := brokenRecord(decoded[manifest.Run](c.before), next); wrong != "" {
+	if wrong := brokenRecord(decoded[manifest.Run](ex, c.before), next); wrong != "" {
 		t.Fatalf("run %q: %s", next.Run, wrong)
 	}
 }
@@ -212,7 +214,7 @@ func (ex *execution) judgeRetry(t *testing.T) {
 // judgeReports compares what was said with what is there.
 func (ex *execution) judgeReports(t *testing.T, reports []*report) {
 	t.Helper()
-	w := examine(t, ex.mem)
+	w := examine(t, ex.view())
 	pins := map[string]string{}
 	for _, r := range reports {
 		r.judge(t, ex, w)
@@ -302,7 +304,7 @@ func (r *report) sealStands(t *testing.T, ex *execution, rec *manifest.Run) bool
 		return r.isIn(t, ex, rec)
 	}
 	seal := new(manifest.Seal)
-	read(t, ex.mem, manifest.SealKey(r.run, r.generation, r.task), seal)
+	read(t, ex.view(), manifest.SealKey(r.run, r.generation, r.task), seal)
 	return seal.Attempt == r.sealedBy
 }
 
@@ -313,7 +315,7 @@ func (r *report) isIn(t *testing.T, ex *execution, rec *manifest.Run) bool {
 	}
 	for _, ref := range rec.Candidate.Seals {
 		seal := new(manifest.Seal)
-		readRef(t, ex.mem, ref.Ref, seal)
+		readRef(t, ex.view(), ref.Ref, seal)
 		whose := r.sealedBy
 		if r.code != 0 {
 			whose = r.attempt
@@ -329,9 +331,9 @@ func (r *report) isIn(t *testing.T, ex *execution, rec *manifest.Run) bool {
 func liveFiles(t *testing.T, ex *execution, snap *manifest.Snapshot) string {
 	t.Helper()
 	var files []string
-	for path, ref := range partitionsOf(t, ex.mem, snap.Tree) {
+	for path, ref := range partitionsOf(t, ex.view(), snap.Tree) {
 		m := new(manifest.Manifest)
-		readRef(t, ex.mem, ref, m)
+		readRef(t, ex.view(), ref, m)
 		for _, f := range m.Files {
 			files = append(files, path+"\x00"+f.Key)
 		}

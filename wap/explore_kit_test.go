@@ -17,18 +17,13 @@ import (
 // kit is what the clients of a scenario share and never change: the store they
 // start from, files to stage and rules to judge by.
 type kit struct {
-	t       *testing.T
-	lab     *lab
-	objects []prepared
-	data    string // folder of output: one folder a kind, warehouse paths below
-	lax     *audit.Rules
-	strict  *audit.Rules // five rows are too few
-}
-
-// prepared is an object of the prepared store.
-type prepared struct {
-	key  string
-	body []byte
+	t      *testing.T
+	lab    *lab // its store is what every execution begins with
+	keys   []string
+	memo   memo
+	data   string // folder of output: one folder a kind, warehouse paths below
+	lax    *audit.Rules
+	strict *audit.Rules // five rows are too few
 }
 
 // outputs are what a task may write: rows by warehouse path.
@@ -71,24 +66,9 @@ func newKit(t *testing.T, sc *scenario) *kit {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, _, err := k.lab.store.Get(context.Background(), e.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k.objects = append(k.objects, prepared{e.Key, body})
+		k.keys = append(k.keys, e.Key)
 	}
 	return k
-}
-
-// restore makes the prepared store anew.
-func (k *kit) restore() *store.Mem {
-	m := store.NewMem()
-	for _, o := range k.objects {
-		if _, err := m.Create(context.Background(), o.key, o.body); err != nil {
-			panic(err)
-		}
-	}
-	return m
 }
 
 // config is a client's. Its clock stands still, as the coarsest clock would, and

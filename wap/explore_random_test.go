@@ -1,6 +1,7 @@
 package wap
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/wap-cli/wap/wap/store/faultstore"
@@ -72,10 +73,18 @@ func TestExploreRandom(t *testing.T) {
 		n = fewSchedules
 	}
 	all := crowds()
+	t.Cleanup(func() { t.Logf("%d schedules of four clients, seed %d", n, *exploreSeed) })
 	for i, sc := range all {
-		t.Run(sc.name, func(t *testing.T) {
-			t.Parallel()
-			wanderMany(t, sc, n*(i+1)/len(all)-n*i/len(all))
-		})
+		// In parts, so that all processors are at work to the end.
+		share := n*(i+1)/len(all) - n*i/len(all)
+		for from := 0; from < share; from += partOfSchedules {
+			to := min(from+partOfSchedules, share)
+			t.Run(fmt.Sprintf("%s/from %d", sc.name, from), func(t *testing.T) {
+				t.Parallel()
+				wanderMany(t, sc, from, to)
+			})
+		}
 	}
 }
+
+const partOfSchedules = 2500

@@ -285,21 +285,21 @@ func wander(t *testing.T, sc *scenario, rng *rand.Rand) {
 	}
 }
 
-// wanderMany runs n random executions and names the seed of one that fails.
-func wanderMany(t *testing.T, sc scenario, n int) {
+// wanderMany runs random executions and names the seed of one that fails.
+func wanderMany(t *testing.T, sc scenario, from, to int) {
 	t.Helper()
 	sc.kit = newKit(t, &sc)
 	sc.actors = sc.build(sc.kit)
 	synctest.Test(t, func(t *testing.T) {
-		i := 0
+		i := from
 		defer func() {
 			if t.Failed() {
 				t.Logf("this was schedule %d of seed %d", i, *exploreSeed)
 			}
 		}()
-		for ; i < n; i++ {
+		for ; i < to; i++ {
 			wander(t, &sc, rand.New(rand.NewPCG(*exploreSeed, uint64(i))))
 		}
 	})
-	t.Logf("%s: %d schedules of %d clients, seed %d", sc.name, n, len(sc.actors), *exploreSeed)
+	t.Logf("%s: schedules %d to %d of %d clients, seed %d", sc.name, from, to-1, len(sc.actors), *exploreSeed)
 }

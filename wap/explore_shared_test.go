@@ -197,7 +197,7 @@ func (ex *execution) noteSeal(key string) {
 		if record == manifest.PointerKey || !strings.HasPrefix(key, folder) || !strings.Contains(key, "/tasks/") {
 			continue
 		}
-		r := decoded[manifest.Run](body)
+		r := decoded[manifest.Run](ex, body)
 		over := r.State == manifest.StateAborting || final(r.State)
 		ex.late[key] = over || !strings.HasPrefix(key, manifest.SealPrefix(r.Run, r.Generation))
 	}

@@ -2,9 +2,11 @@ package wap
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -250,6 +252,10 @@ func mask(key string) string {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if *exploreToEnd || *exploreN > fewSchedules {
+		debug.SetGCPercent(400) // executions are short and leave nothing behind
+	}
 	// Files that a test forgets would be found here.
 	dir, err := os.MkdirTemp("", "wap-test-")
 	if err != nil {

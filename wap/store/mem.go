@@ -37,6 +37,13 @@ var _ Store = (*Mem)(nil)
 // NewMem returns an empty store.
 func NewMem() *Mem { return &Mem{} }
 
+// Clone returns a store of its own with the same objects.
+func (m *Mem) Clone() *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &Mem{Now: m.Now, objects: maps.Clone(m.objects)}
+}
+
 // put stores body; the caller holds m.mu.
 func (m *Mem) put(key string, body []byte) Entry {
 	now := m.Now
