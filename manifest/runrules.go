@@ -270,7 +270,7 @@ func (r *Run) checkPublished() error {
 	switch may := r.State == StatePublished || r.State == StateRevoked; {
 	case p != nil && !may:
 		return invalid("published", "set while %s", r.State)
-	case p == nil && r.State == StatePublished:
+	case p == nil && may:
 		return invalid("published", "none while %s", r.State)
 	case p != nil && p.Sequence <= r.Base.Sequence:
 		return invalid("published", "sequence %d is not after the base", p.Sequence)

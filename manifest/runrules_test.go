@@ -43,7 +43,7 @@ func TestValidateRunStates(t *testing.T) {
 			t.Errorf("%s, from open: %v", state, err)
 		}
 	}
-	for _, state := range []State{StateFrozen, StateRejected, StateRevoked, StateAborting, StateAborted, StateCollecting, StateCollected} {
+	for _, state := range []State{StateFrozen, StateRejected, StateAborting, StateAborted, StateCollecting, StateCollected} {
 		r := *frozen
 		r.State = state
 		if err := r.Validate(); err != nil {

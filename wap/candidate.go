@@ -52,6 +52,9 @@ func (w *Warehouse) candidate(ctx context.Context, rec *record, st *state) (*can
 	}
 	index := map[string]*candidatePartition{}
 	for _, s := range seals {
+		if wrong := rec.unfit(s); wrong != "" {
+			return nil, rec.notAsWritten(s.ref.Key, wrong)
+		}
 		c.add(index, s)
 	}
 	if rec.ReplaceScope {
@@ -61,6 +64,32 @@ func (w *Warehouse) candidate(ctx context.Context, rec *record, st *state) (*can
 	}
 	slices.SortFunc(c.partitions, func(a, b *candidatePartition) int { return strings.Compare(a.partition.Path, b.partition.Path) })
 	return c, c.readBefore(ctx, st)
+}
+
+// unfit says how a seal is not what the record takes it for, or nothing.
+func (r *record) unfit(s standingSeal) string {
+	scope, err := manifest.ParseScope(r.Scope)
+	switch {
+	case err != nil:
+		return "has no scope to fit: " + err.Error()
+	case s.seal.Run != r.Run.Run || s.seal.Generation > r.Generation:
+		return "is of " + names(s.seal.Run, s.seal.Generation)
+	case s.seal.Task != s.ref.Task:
+		return "is of task " + s.seal.Task
+	}
+	for _, p := range s.seal.Partitions {
+		if !scope.Contains(p.Partition) {
+			return "holds " + p.Partition.Path + ", outside the scope"
+		}
+	}
+	return ""
+}
+
+// notAsWritten is the error of a record that does not fit what it names. Both
+// were checked when they were written: something else has changed the record.
+func (r *record) notAsWritten(key, wrong string) error {
+	return failf(KindStoreBroken, "%s names %s, which %s", manifest.RunKey(r.Run.Run), key, wrong).
+		hint(restoreHint, manifest.RunKey(r.Run.Run))
 }
 
 // add merges one task's output.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wap-cli/wap/manifest"
+	"github.com/wap-cli/wap/wap/store"
 )
 
 // frozen brings a run to a frozen candidate: `closing` ends intake, `frozen` is
@@ -124,11 +125,11 @@ func (w *Warehouse) readSeal(ctx context.Context, ref manifest.SealRef) (standin
 		seal, err := load[manifest.Seal](ctx, w, ref.Ref)
 		return standingSeal{ref, seal}, err
 	}
-	body, _, err := w.cfg.Store.Get(ctx, ref.Key)
-	if err != nil {
-		return standingSeal{}, outside("read %s", ref.Key).because(err)
+	seal := new(manifest.Seal)
+	body, _, err := fetch(ctx, w.cfg.Store, ref.Key, seal)
+	if errors.Is(err, store.ErrNotFound) {
+		err = outside("read %s", ref.Key).because(err)
 	}
 	ref.SHA256 = manifest.SHA256Hex(body)
-	seal := new(manifest.Seal)
-	return standingSeal{ref, seal}, decode(ref.Key, body, seal)
+	return standingSeal{ref, seal}, err
 }

@@ -22,22 +22,17 @@ func (h *head) base() manifest.Base {
 // head reads the pointer. A pointer that vanished, belongs to another warehouse
 // or went back is no lost race: exit 9, and nothing is deleted.
 func (w *Warehouse) head(ctx context.Context) (*head, error) {
-	var bad error
-	for range 2 {
-		body, version, err := w.cfg.Store.Get(ctx, manifest.PointerKey)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, failf(KindStoreBroken, "the pointer %s has vanished from %s", manifest.PointerKey, w.cfg.Location).
-				hint("restore %s from a backup or an object version, newest first", manifest.PointerKey)
-		}
-		if err != nil {
-			return nil, outside("read %s", manifest.PointerKey).because(err)
-		}
-		h := &head{version: version}
-		if bad = decode(manifest.PointerKey, body, &h.Pointer); bad == nil {
-			return h, w.checkHead(h)
-		}
+	h := new(head)
+	_, version, err := fetch(ctx, w.cfg.Store, manifest.PointerKey, &h.Pointer)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, failf(KindStoreBroken, "the pointer %s has vanished from %s", manifest.PointerKey, w.cfg.Location).
+			hint(restoreHint, manifest.PointerKey)
 	}
-	return nil, bad
+	if err != nil {
+		return nil, err
+	}
+	h.version = version
+	return h, w.checkHead(h)
 }
 
 // checkHead compares a pointer with what this process knows.
@@ -136,30 +131,67 @@ type landing struct {
 }
 
 // find returns the newest entry of (first, h] about this generation of the run
-// or a later one, or nil. It also proves that h descends from first: one that
-// does not is a pointer that lost its lineage.
+// or a later one, or nil. It also proves that h descends from the states that
+// the run's record knows: a pointer that was restored from a backup does not,
+// however far it has moved on since.
 func (w *Warehouse) find(ctx context.Context, h *head, r *manifest.Run) (*landing, error) {
-	first := *r.FirstBase
-	if h.Sequence < first.Sequence {
-		return nil, failf(KindStoreBroken, "the pointer is at sequence %d, but run %q began at %d", h.Sequence, r.Run, first.Sequence)
+	for _, k := range knownTo(r) {
+		if h.Sequence < k.Sequence {
+			return nil, failf(KindStoreBroken, "the pointer is at sequence %d, but by %s it %s at sequence %d", h.Sequence, manifest.RunKey(r.Run), k.what, k.Sequence).
+				hint(restoreHint, manifest.PointerKey)
+		}
 	}
 	var found *landing
-	end, err := w.walk(ctx, h, first.Sequence, func(e entry) bool {
+	var lost error
+	reached := h.Sequence + 1 // the oldest entry that was looked at
+	compare := func(at manifest.Base) bool {
+		for _, k := range knownTo(r) {
+			if k.Sequence == at.Sequence && k.Snapshot != at.Snapshot {
+				lost = failf(KindStoreBroken, "the pointer lost its lineage: sequence %d is %s, by %s it %s at %s",
+					at.Sequence, at.Snapshot.Key, manifest.RunKey(r.Run), k.what, k.Snapshot.Key).hint(restoreHint, manifest.PointerKey)
+			}
+		}
+		reached = at.Sequence
+		return lost == nil
+	}
+	end, err := w.walk(ctx, h, r.FirstBase.Sequence, func(e entry) bool {
 		for _, run := range e.runs {
 			if run.Run == r.Run && run.Generation >= r.Generation {
 				found = &landing{e.Base, run.Generation, run.Effect}
 			}
 		}
-		return found == nil
+		return compare(e.Base) && found == nil
 	})
-	if err != nil {
+	if err == nil && end != nil {
+		compare(*end)
+	}
+	if err = errors.Join(err, lost); err != nil {
 		return nil, err
 	}
-	if end != nil && end.Sequence == first.Sequence && end.Snapshot != first.Snapshot {
-		return nil, failf(KindStoreBroken, "the pointer lost its lineage: sequence %d is %s, run %q began at %s",
-			first.Sequence, end.Snapshot.Key, r.Run, first.Snapshot.Key)
+	if cached := r.Published; found == nil && cached != nil && final(r.State) && reached <= cached.Sequence {
+		return nil, failf(KindStoreBroken, "%s is %s at sequence %d by %s, and the history says nothing of it there",
+			names(r.Run, r.Generation), r.State, cached.Sequence, manifest.RunKey(r.Run)).hint(restoreHint, manifest.PointerKey)
 	}
 	return found, nil
+}
+
+const restoreHint = "restore %s from its newest backup or object version; wap changes nothing here"
+
+// knownState is a state that was the newest once, by a run's record.
+type knownState struct {
+	manifest.Base
+	what string // the run did there
+}
+
+func knownTo(r *manifest.Run) []knownState {
+	known := []knownState{{*r.FirstBase, "began"}}
+	if r.Base != nil {
+		known = append(known, knownState{*r.Base, "began"})
+	}
+	if r.Published != nil && final(r.State) {
+		known = append(known, knownState{*r.Published, "was " + string(r.State)})
+	}
+	return known
 }
 
 // descends reports whether the state h holds want in its lineage, and whether

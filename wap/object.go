@@ -46,6 +46,27 @@ func decode(key string, body []byte, v any) error {
 	return decodeFault(key, manifest.Decode(body, v))
 }
 
+// fetch reads and decodes an object that is known by its key alone, without a
+// checksum; ErrNotFound stays as it is. A body that does not decode is read a
+// second time before it is the store's fault: something on the way may have cut
+// it off.
+func fetch(ctx context.Context, st store.Meta, key string, v any) ([]byte, store.Version, error) {
+	var bad error
+	for range 2 {
+		body, version, err := st.Get(ctx, key)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, version, err
+		}
+		if err != nil {
+			return nil, version, outside("read %s", key).because(err)
+		}
+		if bad = decode(key, body, v); bad == nil {
+			return body, version, nil
+		}
+	}
+	return nil, store.Version{}, bad
+}
+
 // treeFault gives an error of a walk over the tree its kind: nodes are decoded
 // in package manifest.
 func treeFault(err error) error {
@@ -126,10 +147,13 @@ func (w *Warehouse) claim(ctx context.Context, key string, body []byte) (won boo
 		}
 		if errors.Is(err, store.ErrExists) {
 			standing, _, err = w.cfg.Store.Get(ctx, key)
-			if err != nil {
+			if err == nil {
+				return bytes.Equal(standing, body), standing, nil
+			}
+			// A mark may be deleted in between; and not every 412 is the store's own.
+			if !errors.Is(err, store.ErrNotFound) {
 				return false, nil, outside("read %s", key).because(err)
 			}
-			return bytes.Equal(standing, body), standing, nil
 		}
 		// MinIO answers 403 to a create that meets a delete of the same key: marks
 		// are created and deleted by many.

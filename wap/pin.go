@@ -175,19 +175,12 @@ func sourceList(sources []manifest.InputSource) string {
 // readPin reads a pinned listing, or nil.
 func (w *Warehouse) readPin(ctx context.Context, rec *record, generation int64, owner string) (*pin, error) {
 	key := manifest.InputsKey(rec.Run.Run, generation, owner)
-	body, _, err := w.cfg.Store.Get(ctx, key)
+	inputs := new(manifest.Inputs)
+	body, _, err := fetch(ctx, w.cfg.Store, key, inputs)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, outside("read %s", key).because(err)
-	}
-	return decodePin(key, body)
-}
-
-func decodePin(key string, body []byte) (*pin, error) {
-	p := &pin{ref: manifest.Ref{Key: key, SHA256: manifest.SHA256Hex(body)}, inputs: new(manifest.Inputs)}
-	return p, decode(key, body, p.inputs)
+	return &pin{ref: manifest.Ref{Key: key, SHA256: manifest.SHA256Hex(body)}, inputs: inputs}, err
 }
 
 // makePin lists the sources and creates the inputs object; the first wins, and
@@ -213,9 +206,10 @@ func (w *Warehouse) makePin(ctx context.Context, rec *record, owner string, sour
 		return nil, err
 	}
 	if !won {
-		body = standing
+		body, obj = standing, new(manifest.Inputs)
+		err = decode(key, standing, obj)
 	}
-	return decodePin(key, body)
+	return &pin{ref: manifest.Ref{Key: key, SHA256: manifest.SHA256Hex(body)}, inputs: obj}, err
 }
 
 // listInput lists one source and judges whether it is ready.

@@ -30,6 +30,9 @@ func (w *Warehouse) plan(ctx context.Context, rec *record, ref *manifest.Evidenc
 		return nil, err
 	}
 	p := &plan{w: w, rec: rec, ref: ref.Ref, ev: ev, manifests: make([]*manifest.Manifest, len(ev.Partitions))}
+	if wrong := p.unbound(ref); wrong != "" {
+		return nil, rec.notAsWritten(ref.Key, wrong)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(w.cfg.Parallel)
 	for i, e := range ev.Partitions {
@@ -42,6 +45,34 @@ func (w *Warehouse) plan(ctx context.Context, rec *record, ref *manifest.Evidenc
 		})
 	}
 	return p, g.Wait()
+}
+
+// unbound says how the evidence is not what the record takes it for, or nothing.
+func (p *plan) unbound(ref *manifest.EvidenceRef) string {
+	ev, rec := p.ev, p.rec
+	scope, err := manifest.ParseScope(rec.Scope)
+	switch {
+	case ev.Run != rec.Run.Run || ev.Generation != rec.Generation:
+		return "is of " + names(ev.Run, ev.Generation)
+	case ev.Candidate != rec.Candidate.Digest:
+		return "judged another candidate"
+	case ev.Rules != ref.Rules:
+		return "judged by other rules"
+	case len(ev.Report.Blocking()) > 0:
+		return "did not pass"
+	case err != nil:
+		return "has no scope to fit: " + err.Error()
+	}
+	for _, e := range ev.Partitions {
+		part, err := manifest.ParsePartition(e.Path)
+		switch {
+		case err != nil || !scope.Contains(part):
+			return "judged " + e.Path + ", outside the scope"
+		case e.Mode != rec.Mode:
+			return "judged " + e.Path + " for mode " + string(e.Mode)
+		}
+	}
+	return ""
 }
 
 // propose makes the body that follows h: the newest tree with the candidate's

@@ -37,19 +37,18 @@ func final(s manifest.State) bool {
 // readRun reads a run's record, or nil where there is none.
 func (w *Warehouse) readRun(ctx context.Context, run string) (*record, error) {
 	key := manifest.RunKey(run)
-	body, version, err := w.cfg.Store.Get(ctx, key)
+	r := new(record)
+	_, version, err := fetch(ctx, w.cfg.Store, key, &r.Run)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, outside("read %s", key).because(err)
-	}
-	r := &record{version: version}
-	if err := decode(key, body, &r.Run); err != nil {
 		return nil, err
 	}
+	r.version = version
 	if r.Run.Run != run || r.Warehouse != w.id {
-		return nil, failf(KindStoreBroken, "%s is the record of run %q in warehouse %s, not of %q in %s", key, r.Run.Run, r.Warehouse, run, w.id)
+		return nil, failf(KindStoreBroken, "%s is the record of run %q in warehouse %s, not of %q in %s", key, r.Run.Run, r.Warehouse, run, w.id).
+			hint(restoreHint, key)
 	}
 	return r, nil
 }

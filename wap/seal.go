@@ -33,15 +33,13 @@ func (s *session) findSeal(ctx context.Context) error {
 		return nil
 	}
 	key := manifest.SealKey(s.rec.Run.Run, s.rec.Generation, s.task)
-	body, _, err := s.w.cfg.Store.Get(ctx, key)
+	seal := new(manifest.Seal)
+	_, _, err := fetch(ctx, s.w.cfg.Store, key, seal)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return outside("read %s", key).because(err)
-	}
-	s.sealed = new(manifest.Seal)
-	return decode(key, body, s.sealed)
+	s.sealed = seal
+	return err
 }
 
 // sealOutput makes the attempt's output the task's, unless another attempt's is

@@ -60,15 +60,12 @@ func (w *Warehouse) openRuns(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, outside("list %s", manifest.MarkPrefix).because(err)
 		}
-		body, _, err := w.cfg.Store.Get(ctx, e.Key)
+		var mark manifest.OpenMark
+		_, _, err := fetch(ctx, w.cfg.Store, e.Key, &mark)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // finished meanwhile
 		}
 		if err != nil {
-			return nil, outside("read %s", e.Key).because(err)
-		}
-		var mark manifest.OpenMark
-		if err := decode(e.Key, body, &mark); err != nil {
 			return nil, err
 		}
 		out = append(out, mark.Run)

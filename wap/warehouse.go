@@ -101,16 +101,13 @@ func (c Config) withDefaults() Config {
 func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 	cfg = cfg.withDefaults()
 	w := &Warehouse{cfg: cfg}
-	body, _, err := cfg.Store.Get(ctx, manifest.WarehouseKey)
+	var wh manifest.Warehouse
+	_, _, err := fetch(ctx, cfg.Store, manifest.WarehouseKey, &wh)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, failf(KindNoWarehouse, "no warehouse at %s", cfg.Location).
 			hint("wap init -w %s", cfg.Location)
 	}
 	if err != nil {
-		return nil, outside("read the warehouse object at %s", cfg.Location).because(err)
-	}
-	var wh manifest.Warehouse
-	if err := decode(manifest.WarehouseKey, body, &wh); err != nil {
 		return nil, err
 	}
 	w.id = wh.ID

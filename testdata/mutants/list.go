@@ -25,7 +25,7 @@ func recording() []mutant {
 		},
 		{
 			name:  "the history searched from base, not first_base",
-			edits: []edit{{"wap/history.go", "first := *r.FirstBase", "first := *r.Base"}},
+			edits: []edit{{"wap/history.go", "w.walk(ctx, h, r.FirstBase.Sequence,", "w.walk(ctx, h, r.Base.Sequence,"}},
 			tests: "TestRedo$|TestExploreRedoing/redo_×_redo",
 		},
 		{
