@@ -25,7 +25,6 @@ func StripConditions(t testing.TB, srv Server) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Host = target.Host
@@ -33,19 +32,25 @@ func StripConditions(t testing.TB, srv Server) Server {
 			r.Out.Header.Del("If-Match")
 			r.Out.Header.Del("If-None-Match")
 		}
-		r.Out.Header.Del("Authorization")
-		r.Out.Header.Del("Accept-Encoding") // the transport adds its own after this is signed
-		keys := aws.Credentials{AccessKeyID: srv.AccessKey, SecretAccessKey: srv.SecretKey}
-		err := signer.SignHTTP(r.Out.Context(), keys, r.Out, r.Out.Header.Get("X-Amz-Content-Sha256"), "s3", srv.Region, time.Now())
-		if err != nil {
-			panic(err) // it fails for nothing that a test can send
-		}
+		sign(r.Out, srv)
 	}}
 	front := httptest.NewServer(proxy)
 	t.Cleanup(front.Close)
 	srv.Endpoint = front.URL
 	srv.Name += " behind a gateway without conditions"
 	return srv
+}
+
+// sign signs a request anew that a proxy has changed.
+func sign(r *http.Request, srv Server) {
+	r.Header.Del("Authorization")
+	r.Header.Del("Accept-Encoding") // the transport adds its own after this is signed
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+	keys := aws.Credentials{AccessKeyID: srv.AccessKey, SecretAccessKey: srv.SecretKey}
+	err := signer.SignHTTP(r.Context(), keys, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", srv.Region, time.Now())
+	if err != nil {
+		panic(err) // it fails for nothing that a test can send
+	}
 }
 
 // passOn is a proxy that changes nothing: requests stay signed for the name that
