@@ -18,6 +18,7 @@ import (
 const (
 	AxisPartitions = "partitions" // other partitions of the table, by date
 	AxisHistory    = "history"    // earlier states of the same partition
+	AxisLive       = "live"       // what readers see of the same partition
 )
 
 // Baseline says which published states a partition is compared with. It is

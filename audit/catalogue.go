@@ -64,14 +64,6 @@ func catalogue() []*kind {
 		expressionKinds(), pluginKinds(), sqlKinds())
 }
 
-// comingNames are catalogue names that this version does not have yet; a file
-// that uses one is told so.
-func comingNames() []string {
-	return []string{
-		"schema_unchanged", "groups", "reconcile", "aggregate_match",
-	}
-}
-
 func lookup(name string) (*kind, bool) {
 	for _, k := range catalogue() {
 		if k.name == name || slices.Contains(k.aliases, name) {
@@ -91,7 +83,7 @@ func builtinNames() []string {
 
 // knownNames are all names that a check can have, for suggestions.
 func knownNames() []string {
-	names := comingNames()
+	var names []string
 	for _, k := range catalogue() {
 		names = append(append(names, k.name), k.aliases...)
 	}

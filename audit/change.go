@@ -23,7 +23,8 @@ func baselineParams() []param {
 
 // publishedKinds compare a partition with other data.
 func publishedKinds() []*kind {
-	return slices.Concat(changeKinds(), relationshipKinds(), matchKinds())
+	return slices.Concat(changeKinds(), relationshipKinds(), matchKinds(),
+		schemaUnchangedKinds(), groupKinds(), reconcileKinds())
 }
 
 func changeKinds() []*kind {

@@ -178,6 +178,12 @@ func valueNode(v any) *yaml.Node {
 		return textNode(v.Name)
 	case reference:
 		return v.node()
+	case []reckonedMetric:
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, m := range v {
+			list.Content = append(list.Content, textNode(m.String()))
+		}
+		return list
 	case []columnSpec:
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, spec := range v {

@@ -26,7 +26,6 @@ func TestParseMistakes(t *testing.T) {
 		{"key twice", "version: 1\nversion: 1\n", `2:1: "version" stands twice, first in line 1`, ""},
 		{"unknown key", "version: 1\nchekcs: []\n", `2:1: unknown key "chekcs"`, `"checks"`},
 		{"unknown assertion", checks("not_nul: [a]"), `3:5: unknown assertion "not_nul"`, `"not_null"`},
-		{"assertion to come", checks("reconcile: {with: x}"), `3:5: assertion "reconcile" is not available in this version`, ""},
 		{"unknown parameter", checks("row_count: {minimum: 1}"), `3:17: unknown parameter of row_count "minimum"`, ""},
 		{"parameter nearby", checks("accepted_range: {column: a, mn: 1}"), `3:33: unknown parameter of accepted_range "mn"`, `"min"`},
 		{"threshold on a comparison", checks("row_count: {min: 1, fail_if: '> 1'}"), `3:25: unknown parameter of row_count "fail_if"`, ""},

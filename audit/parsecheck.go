@@ -51,9 +51,6 @@ func (p *parsing) check(n *yaml.Node, column string) {
 func (p *parsing) kind(e entry, column string) *kind {
 	k, ok := lookup(e.key)
 	switch {
-	case !ok && slices.Contains(comingNames(), e.key):
-		p.fail(e.at, "assertion %q is not available in this version", e.key)
-		return nil
 	case !ok:
 		p.failHint(e.at, suggestion(e.key, knownNames()), "unknown assertion %q", e.key)
 		return nil

@@ -37,6 +37,8 @@ type Reference struct {
 	Path  string   // a table or partition[@REF]
 	Files []string // local paths, folders and URLs
 	Live  bool     // what the judged partition holds for readers
+	// Published leaves the candidate out: what readers see now.
+	Published bool
 }
 
 // nothingPublished stands in where an audit has nothing to compare with.

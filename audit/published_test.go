@@ -15,6 +15,7 @@ import (
 type shelf struct {
 	states   []*manifest.Manifest // of other partitions
 	past     []*manifest.Manifest // of the judged one
+	now      []*manifest.Manifest // the judged one, as readers see it
 	data     map[string][]Partition
 	live     []Partition
 	controls []manifest.Control
@@ -23,6 +24,9 @@ type shelf struct {
 }
 
 func (s *shelf) Baseline(_ context.Context, p *Partition, want Baseline) ([]*manifest.Manifest, error) {
+	if want.Axis == AxisLive {
+		return s.now, s.err
+	}
 	if s.err != nil || want.Axis == AxisHistory {
 		return s.past[:min(len(s.past), int(want.Limit))], s.err
 	}

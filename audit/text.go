@@ -71,7 +71,7 @@ func (t *textWriter) result(a *Result) {
 	if a.Message != "" {
 		t.field("reason", a.Message)
 	}
-	if a.Error != nil {
+	if a.Error != nil && place(a.Error) != "" {
 		t.field("where", place(a.Error))
 	}
 	for i, line := range a.Attribution {

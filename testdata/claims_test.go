@@ -202,20 +202,13 @@ func TestReadmeCatalogue(t *testing.T) {
 		}
 		for _, m := range names {
 			_, err := audit.Parse("README.md", []byte("version: 1\nchecks: [{"+m[1]+": {nonsense: 1}}]\n"), audit.Vars{})
-			if err == nil || strings.Contains(err.Error(), "unknown assertion") || strings.Contains(err.Error(), "not available") {
+			if err == nil || strings.Contains(err.Error(), "unknown assertion") {
 				t.Errorf("%s is no assertion: %v", m[1], err)
 			}
 		}
 	}
-	missing := code.FindAllStringSubmatch(section(t, "coming"), -1)
 	if examples < 20 {
-		t.Errorf("%d examples, %d missing: this test misreads the README", examples, len(missing))
-	}
-	for _, m := range missing {
-		_, err := audit.Parse("README.md", []byte("version: 1\nchecks: ["+m[1]+"]\n"), audit.Vars{})
-		if err == nil || !strings.Contains(err.Error(), "not available in this version") {
-			t.Errorf("%s is said to be missing: %v", m[1], err)
-		}
+		t.Errorf("%d examples: this test misreads the README", examples)
 	}
 }
 

@@ -67,7 +67,7 @@ func (a *against) Baseline(ctx context.Context, p *audit.Partition, want audit.B
 	if err != nil {
 		return nil, err
 	}
-	if len(a.parts) == 1 || want.Axis == audit.AxisHistory {
+	if len(a.parts) == 1 || want.Axis != audit.AxisPartitions {
 		if at := a.same(p); at >= 0 {
 			return states[at : at+1], nil
 		}

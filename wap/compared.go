@@ -72,7 +72,15 @@ func (c *compared) Baseline(ctx context.Context, p *audit.Partition, want audit.
 	if err != nil {
 		return nil, err
 	}
-	if want.Axis == audit.AxisHistory {
+	switch want.Axis {
+	case audit.AxisLive:
+		found, err := Read{Path: p.Path}.again(ctx, st)
+		if err != nil {
+			return nil, err
+		}
+		c.note(Read{Path: p.Path, Found: found})
+		return c.w.manifests(ctx, found)
+	case audit.AxisHistory:
 		// Whoever adds to it changes the partition itself, which is checked anyway.
 		past := pastStates{at: p.Path, limit: want.Limit}
 		if c.c != nil {
@@ -85,12 +93,17 @@ func (c *compared) Baseline(ctx context.Context, p *audit.Partition, want audit.
 		return nil, err
 	}
 	c.note(Read{Path: p.Path, Baseline: &want, Found: refs})
+	return c.w.manifests(ctx, refs)
+}
+
+// manifests reads several at once.
+func (w *Warehouse) manifests(ctx context.Context, refs []manifest.Ref) ([]*manifest.Manifest, error) {
 	out := make([]*manifest.Manifest, len(refs))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.w.cfg.Parallel)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(w.cfg.Parallel)
 	for i, ref := range refs {
 		g.Go(func() (err error) {
-			out[i], err = load[manifest.Manifest](gctx, c.w, ref)
+			out[i], err = load[manifest.Manifest](ctx, w, ref)
 			return err
 		})
 	}
@@ -125,7 +138,10 @@ func (c *compared) Data(ctx context.Context, p *audit.Partition, want audit.Refe
 		return nil, err
 	}
 	c.note(Read{Path: ref.Path, Found: found})
-	parts := c.withCandidate(ref.Path, c.w.partitions(files))
+	parts := c.w.partitions(files)
+	if !want.Published {
+		parts = c.withCandidate(ref.Path, parts)
+	}
 	if len(parts) == 0 {
 		return nil, absent("nothing is published at %s", want.Path)
 	}
@@ -245,9 +261,9 @@ func (c *compared) Controls(ctx context.Context, name string) ([]manifest.Contro
 	slices.Sort(files)
 	switch files = slices.Compact(files); {
 	case len(files) == 0:
-		return nil, absent("no task wrote the control file %s: it belongs into $WAP_OUT/_control/", name)
+		return nil, absent("no task declared anything in the control file %s: it belongs into $WAP_OUT/_control/", name)
 	default:
-		return nil, absent("no task wrote the control file %s, only %s", name, strings.Join(files, ", "))
+		return nil, absent("no task declared anything in the control file %s, only in %s", name, strings.Join(files, ", "))
 	}
 }
 

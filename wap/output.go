@@ -151,11 +151,17 @@ func parseControls(body []byte, name, task string) ([]manifest.Control, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, refused("control file %s holds more than one JSON value", name)
 	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, refused("control file %s holds no JSON object", name).hint(`write {"row_count": 1200}`)
+	}
 	var out []manifest.Control
 	flatten(v, "", func(key, value string) {
 		out = append(out, manifest.Control{Task: task, File: name, Name: key, Value: value})
 	})
 	slices.SortFunc(out, compareControls)
+	if len(out) > 0 && out[0].Name == "" {
+		return nil, refused("control file %s holds a value without a name", name)
+	}
 	return out, nil
 }
 
