@@ -87,8 +87,11 @@ func bindGroups(c *Check, b *binding) (assertion, error) {
 	return g, nil
 }
 
+// plan implements keeper.
+func (g *groupCheck) plan(units []*unit) int64 { return 2 * rowsOf(units) * tallyCost }
+
 // limit implements keeper.
-func (g *groupCheck) limit(memory int64, _ int) { g.set.budget = memory }
+func (g *groupCheck) limit(memory int64) { g.set.budget = memory }
 
 func (g *groupCheck) open(u *unit) state {
 	return &relationState{tuples: tuples{slots: g.slots}, batch: g.set.batch(), unit: u.index, nulls: true}
