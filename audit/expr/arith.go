@@ -115,6 +115,12 @@ func quotients(n *node, s *scope, a, b *Vec) *Vec {
 		if fs[i] = 0; out.mark(i) != present {
 			continue
 		}
+		if a.Bigs == nil && b.Bigs == nil && b.Ints[i] != 0 {
+			if q, ok := smallQuotient(a.Ints[i], b.Ints[i], n.args[1].typ.Scale-n.args[0].typ.Scale); ok {
+				fs[i] = q
+				continue
+			}
+		}
 		x, y := a.big(i), b.big(i)
 		if y.Sign() == 0 {
 			out.setMark(i, null)
@@ -152,26 +158,28 @@ func (e *Evaluator) negate(n *node, s *scope) *Vec {
 	if n.typ.Kind == Null {
 		return allNull(n, s)
 	}
-	return mapNumbers(n, s, e.eval(n.args[0], s), func(f float64) float64 { return -f },
-		func(x *big.Int) *big.Int { return new(big.Int).Neg(x) })
+	return mapNumbers(n, s, e.eval(n.args[0], s), negation())
 }
 
 // mapNumbers applies a function to numbers, exact ones as big integers of their
 // scale where 64 bits do not hold the result.
-func mapNumbers(n *node, s *scope, a *Vec, float func(float64) float64, exact func(*big.Int) *big.Int) *Vec {
+func mapNumbers(n *node, s *scope, a *Vec, of numbers) *Vec {
 	out := s.out(n)
 	out.follow(a)
 	if n.typ.Kind == Float {
 		fs := out.makeFloats()
 		for i, f := range a.Floats[:s.rows] {
-			fs[i] = float(f)
+			fs[i] = of.float(f)
 		}
+		return out
+	}
+	if a.Bigs == nil && out.smallNumbers(a.Ints, of.small) {
 		return out
 	}
 	bigs := out.makeBigs()
 	for i := range bigs {
 		if out.mark(i) == present {
-			bigs[i] = exact(a.big(i))
+			bigs[i] = of.exact(a.big(i))
 		}
 	}
 	out.narrow()

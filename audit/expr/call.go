@@ -30,11 +30,9 @@ func (e *Evaluator) callOf(n *node, s *scope) *Vec {
 	case "substr":
 		return e.substr(n, s, a)
 	case "abs":
-		return mapNumbers(n, s, a, math.Abs, func(x *big.Int) *big.Int { return new(big.Int).Abs(x) })
+		return mapNumbers(n, s, a, absolute())
 	case "round":
-		from := n.args[0].typ.Scale
-		return mapNumbers(n, s, a, func(f float64) float64 { return roundFloat(f, n.column) },
-			func(x *big.Int) *big.Int { return decimal{x, from}.rounded(n.typ.Scale) })
+		return mapNumbers(n, s, a, rounding(n.column, n.args[0].typ.Scale, n.typ.Scale))
 	case "date":
 		return e.toDate(n, s, a)
 	}

@@ -177,7 +177,9 @@ func (e *Evaluator) toDate(n *node, s *scope, a *Vec) *Vec {
 			continue
 		}
 		day, ok := int64(0), false
-		if from.Kind == Text {
+		if a.Bigs == nil && from.Kind != Text {
+			day, ok = dayAt(from, floorDiv(a.Ints[i], power(from.Scale)), e.program.zone), true
+		} else if from.Kind == Text {
 			var d decimal
 			if d, ok = parseTime(Date, string(a.Texts[i])); ok {
 				day = d.unscaled.Int64()

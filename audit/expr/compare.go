@@ -159,9 +159,9 @@ func orderOf(a, b *Vec, x, y Type) func(i int) int {
 	case x.Kind == Float && y.Kind == Float:
 		return func(i int) int { return floatOrder(a.Floats[i], b.Floats[i]) }
 	case x.Kind == Float:
-		return func(i int) int { return reversed(mixedOrder(decimal{b.big(i), y.Scale}, a.Floats[i])) }
+		return func(i int) int { return reversed(mixed(b, i, y.Scale, a.Floats[i])) }
 	case y.Kind == Float:
-		return func(i int) int { return mixedOrder(decimal{a.big(i), x.Scale}, b.Floats[i]) }
+		return func(i int) int { return mixed(a, i, x.Scale, b.Floats[i]) }
 	case x.Scale == y.Scale && a.Bigs == nil && b.Bigs == nil:
 		return func(i int) int {
 			switch p, q := a.Ints[i], b.Ints[i]; {
@@ -172,6 +172,9 @@ func orderOf(a, b *Vec, x, y Type) func(i int) int {
 			}
 			return 0
 		}
+	}
+	if order := smallOrder(a, b, y.Scale-x.Scale); order != nil {
+		return order
 	}
 	return func(i int) int { return decimal{a.big(i), x.Scale}.cmp(decimal{b.big(i), y.Scale}) }
 }

@@ -74,8 +74,8 @@ func loadExact(out *Vec, c *scan.Column, v *scan.Values) {
 	}
 	ints := out.makeInts()
 	for i := range ints {
-		n := wideAt(c, v, i)
-		if n.Hi != int64(n.Lo)>>63 || !fits(c, v, i) {
+		n, ok := wideAt(c, v, i)
+		if !ok || n.Hi != int64(n.Lo)>>63 {
 			loadBig(out, c, v)
 			return
 		}
@@ -83,28 +83,16 @@ func loadExact(out *Vec, c *scan.Column, v *scan.Values) {
 	}
 }
 
-// fits reports whether a decimal has at most 128 bits.
-func fits(c *scan.Column, v *scan.Values, i int) bool {
-	if c.Type.Kind != scan.Decimal {
-		return true
-	}
-	_, ok := c.DecimalAt(v, i)
-	return ok
-}
-
-func wideAt(c *scan.Column, v *scan.Values, i int) scan.Int128 {
+// wideAt is a value that fits 128 bits, if it does.
+func wideAt(c *scan.Column, v *scan.Values, i int) (scan.Int128, bool) {
 	switch {
 	case v.Int96s != nil:
 		n := instant(v.Int96s[i])
-		if !n.IsInt64() {
-			return scan.Int128{Hi: 1} // not of 64 bits
-		}
-		return scan.Int128{Hi: n.Int64() >> 63, Lo: uint64(n.Int64())}
+		return scan.Int128{Hi: n.Int64() >> 63, Lo: uint64(n.Int64())}, n.IsInt64()
 	case c.Type.Kind == scan.Uint64:
-		return scan.Int128{Lo: c.Uint64At(v, i)}
+		return scan.Int128{Lo: c.Uint64At(v, i)}, true
 	}
-	n, _ := c.DecimalAt(v, i)
-	return n
+	return c.DecimalAt(v, i)
 }
 
 // instant is an INT96 in nanoseconds since 1970.

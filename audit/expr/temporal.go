@@ -64,16 +64,16 @@ func dayOf(t Type, n decimal, zone *time.Location) (int64, bool) {
 	if !seconds.IsInt64() {
 		return 0, false
 	}
-	s := seconds.Int64()
+	return dayAt(t, seconds.Int64(), zone), true
+}
+
+// dayAt is dayOf whole seconds.
+func dayAt(t Type, s int64, zone *time.Location) int64 {
 	if t.Kind == Instant && zone != nil {
 		_, offset := time.Unix(s, 0).In(zone).Zone()
 		s += int64(offset)
 	}
-	day := s / 86400
-	if s%86400 < 0 {
-		day--
-	}
-	return day, true
+	return floorDiv(s, 86400)
 }
 
 // floorSeconds takes a time into whole seconds and what is left of them.

@@ -149,6 +149,11 @@ func (g grammar) compareFloat() (term, bool) {
 	if g.r.IntN(2) == 0 {
 		b = other
 	}
+	small := slices.DeleteFunc(slices.Clone(g.columns), func(o column) bool { return o.kind != integers || strings.HasSuffix(o.duck, "BIGINT") })
+	if c.kind == doubles && len(small) > 0 && g.r.IntN(3) == 0 {
+		name := small[g.r.IntN(len(small))].name
+		b = term{name, "CAST(" + name + " AS DOUBLE)"} // exact
+	}
 	if c.kind == doubles && g.r.IntN(2) == 0 {
 		if i, ok := g.pick(func(k kind) bool { return k == integers }); ok && g.r.IntN(3) == 0 {
 			other = term{"cast(" + i.name + " as double)", "CAST(" + i.name + " AS DOUBLE)"}
