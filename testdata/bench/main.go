@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"time"
 )
 
 func main() {
@@ -28,6 +29,8 @@ func part(args []string) error {
 	switch {
 	case len(args) == 4 && args[0] == "floor":
 		return floor(args[1], listOf(args[2]), listOf(args[3]))
+	case len(args) == 4 && args[0] == "slow":
+		return auditSlowly(args[1], args[2], args[3])
 	case len(args) == 3 && args[0] == "write-pages":
 		rows, err := strconv.ParseInt(args[2], 10, 64)
 		if err != nil {
@@ -51,6 +54,7 @@ type bench struct {
 	rows, keys  int64
 	repeat      int
 	threads     int
+	latency     time.Duration
 	only        *regexp.Regexp
 	out, log    io.Writer
 	comparisons []comparison
@@ -70,6 +74,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.Int64Var(&b.keys, "keys", 0, "`rows` of one more data set, of a string key alone, that only wap reads; 0: none")
 	flags.IntVar(&b.repeat, "repeat", 5, "how `often` each comparison runs")
 	flags.IntVar(&b.threads, "threads", runtime.NumCPU(), "threads of each program")
+	flags.DurationVar(&b.latency, "latency", 30*time.Millisecond, "what each request of the slow store `takes`; 0: none is asked")
 	flags.StringVar(&only, "only", "", "run only what matches this `expression`, as in `main: fused`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -97,5 +102,13 @@ func run(args []string, stdout, stderr io.Writer) error {
 			b.comparisons = append(b.comparisons, c)
 		}
 	}
-	return b.print()
+	if err := b.print(); err != nil {
+		return err
+	}
+	for _, d := range sets {
+		if err := b.slowStore(d); err != nil {
+			return fmt.Errorf("read %s slowly: %w", d.name, err)
+		}
+	}
+	return nil
 }

@@ -130,7 +130,7 @@ func (b *bench) keysAlone(s shape) (dataset, error) {
 // appears under its name when it is complete.
 func (b *bench) once(d dataset, write func(path string) error) error {
 	path := d.path
-	if !slices.ContainsFunc(d.tasks(), func(t task) bool { return b.wants(d, t) }) {
+	if !slices.ContainsFunc(d.tasks(), func(t task) bool { return b.wants(d, t) || b.wantsSlow(d, t) }) {
 		return nil
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

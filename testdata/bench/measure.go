@@ -78,18 +78,12 @@ func (b *bench) measureSQL(statements []string) (usage, map[string]string, error
 
 // check runs `wap check` and returns each assertion's number.
 func (b *bench) check(d dataset, t task) (usage, map[string]string, error) {
-	file, err := os.CreateTemp("", "wap-bench-*.yaml")
+	checks, err := t.write()
 	if err != nil {
-		return usage{}, nil, fmt.Errorf("create checks file: %w", err)
+		return usage{}, nil, err
 	}
-	defer os.Remove(file.Name())
-	if _, err := file.WriteString(t.file()); err != nil {
-		return usage{}, nil, fmt.Errorf("write checks file: %w", err)
-	}
-	if err := file.Close(); err != nil {
-		return usage{}, nil, fmt.Errorf("write checks file: %w", err)
-	}
-	cmd := exec.Command(b.wap, "check", d.path, "--checks", file.Name(), "--json", "--no-progress", "--memory", b.memory)
+	defer os.Remove(checks)
+	cmd := exec.Command(b.wap, "check", d.path, "--checks", checks, "--json", "--no-progress", "--memory", b.memory)
 	cmd.Env = b.environment()
 	u, out, err := measure(cmd, exitFailed)
 	if err != nil {
@@ -97,6 +91,19 @@ func (b *bench) check(d dataset, t task) (usage, map[string]string, error) {
 	}
 	numbers, err := numbersOf(out, t)
 	return u, numbers, err
+}
+
+// write makes the task's checks file, for the caller to remove.
+func (t task) write() (path string, err error) {
+	file, err := os.CreateTemp("", "wap-bench-*.yaml")
+	if err != nil {
+		return "", fmt.Errorf("create checks file: %w", err)
+	}
+	_, err = file.WriteString(t.file())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("write checks file: %w", err), os.Remove(file.Name()))
+	}
+	return file.Name(), nil
 }
 
 // numbersOf picks the task's numbers from a report.
@@ -133,12 +140,22 @@ func (b *bench) self(args ...string) error {
 }
 
 func (b *bench) measureSelf(args ...string) (usage, error) {
+	u, _, err := b.runSelf(args)
+	return u, err
+}
+
+// selfOutput is what a part prints.
+func (b *bench) selfOutput(args ...string) ([]byte, error) {
+	_, out, err := b.runSelf(args)
+	return out, err
+}
+
+func (b *bench) runSelf(args []string) (usage, []byte, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return usage{}, fmt.Errorf("find program: %w", err)
+		return usage{}, nil, fmt.Errorf("find program: %w", err)
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Env = b.environment()
-	u, _, err := measure(cmd)
-	return u, err
+	return measure(cmd)
 }
