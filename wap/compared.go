@@ -56,6 +56,16 @@ func (c *compared) note(r Read) {
 	}
 }
 
+// noteURL keeps which versions lie at a URL, before they are read.
+func (c *compared) noteURL(ctx context.Context, name string) error {
+	if !isURL(name) {
+		return nil
+	}
+	objects, _, err := (&Warehouse{cfg: c.w.cfg}).listURL(ctx, name)
+	c.note(Read{Path: name, Found: versionsOf(objects)})
+	return err
+}
+
 // noted are the reads, in an order that does not depend on who asked first.
 func (c *compared) noted() []Read {
 	out := append([]Read{}, c.reads...)
@@ -114,6 +124,13 @@ func (w *Warehouse) manifests(ctx context.Context, refs []manifest.Ref) ([]*mani
 func (c *compared) Data(ctx context.Context, p *audit.Partition, want audit.Reference) ([]audit.Partition, error) {
 	switch {
 	case len(want.Files) > 0:
+		// What lies on this machine is not looked at again: the publish may run on
+		// another.
+		for _, name := range want.Files {
+			if err := c.noteURL(ctx, name); err != nil {
+				return nil, err
+			}
+		}
 		return c.w.cfg.filesAt(ctx, want.Files)
 	case want.Live:
 		return c.live(ctx, p.Path)
@@ -242,6 +259,9 @@ func (c Config) filesAt(ctx context.Context, names []string) ([]audit.Partition,
 // that a URL names.
 func (c *compared) Controls(ctx context.Context, name string) ([]manifest.Control, error) {
 	if isURL(name) {
+		if err := c.noteURL(ctx, name); err != nil {
+			return nil, err
+		}
 		return c.w.cfg.controlsAt(ctx, name)
 	}
 	if c.c == nil {

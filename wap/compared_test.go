@@ -3,6 +3,8 @@ package wap
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -190,5 +192,81 @@ func TestHistoryBaseline(t *testing.T) {
 	states, err := (&compared{w: w}).Baseline(ctx, p, audit.Baseline{Axis: audit.AxisHistory, Limit: 1})
 	if err != nil || len(states) != 1 || states[0].Run != "c" {
 		t.Errorf("%v: %d states", err, len(states))
+	}
+}
+
+// forget raises the horizon as a collection does, and deletes what is below it.
+func (l *lab) forget(horizon int64) {
+	l.t.Helper()
+	ctx, w := context.Background(), l.open()
+	h, err := w.head(ctx)
+	wantCode(l.t, err, 0)
+	st, err := w.at(ctx, h.base())
+	wantCode(l.t, err, 0)
+	snap := *st.snap
+	snap.Operation, snap.Runs, snap.Horizon = manifest.OpGC, nil, horizon
+	pr, obj, err := w.propose(h, &snap)
+	wantCode(l.t, err, 0)
+	wantCode(l.t, w.createAll(ctx, []*written{obj}), 0)
+	wantCode(l.t, w.send(ctx, pr), 0)
+	for _, r := range h.Recent {
+		if r.Sequence < horizon {
+			wantCode(l.t, l.store.Delete(ctx, r.Snapshot.Key), 0)
+		}
+	}
+}
+
+// What was collected is an error of the data: it will not come back. A history
+// ends where nothing is readable any more.
+func TestCollectedBaseline(t *testing.T) {
+	l := newLab(t)
+	for i := range 4 {
+		l.must(step{run: fmt.Sprint("r", i), partition: "orders/dt=2025-03-04", rows: orders(0, 3+i)})
+	}
+	l.forget(4)
+	old := "version: 1\nchecks:\n  - matches: { with: { partition: orders/dt=2025-03-04@1 } }\n"
+	_, err := l.do(l.open(), step{run: "old", partition: "orders/dt=2025-03-05", rows: orders(0, 3), rules: old})
+	wantCode(t, err, 3)
+	if err == nil || !strings.Contains(err.Error(), "orders/dt=2025-03-04@1: sequence 1 is below the horizon") {
+		t.Errorf("%v", err)
+	}
+	kept := "version: 1\nchecks:\n  - matches: { with: { partition: orders/dt=2025-03-04@4 } }\n" +
+		"  - change: { metric: row_count, axis: history, baseline: median(9), max_rise: 0% }\n"
+	r := l.must(step{run: "kept", partition: "orders/dt=2025-03-04", rows: orders(0, 6), rules: kept})
+	for _, a := range r.Report.Assertions {
+		if a.Type == "change" && a.Observed != "6 against 6: no change" {
+			t.Errorf("%s: %s %s", a.Outcome, a.Observed, a.Message)
+		}
+	}
+}
+
+// Of what lies at a URL the versions are kept, and looked at again.
+func TestURLsAreCheckedAgain(t *testing.T) {
+	for name, change := range map[string]bool{"as it was": false, "changed": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			file := filepath.Join(t.TempDir(), "totals.json")
+			write := func(rows int) {
+				if err := os.WriteFile(file, fmt.Appendf(nil, `{"row_count": %d}`, rows), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(3)
+			rules := "version: 1\nchecks:\n  - reconcile: { with: { control: \"file://" + file + "\" } }\n"
+			first := l.judgedRun(step{run: "a", partition: "orders/dt=1", rows: orders(0, 3), rules: rules})
+			if reads := l.readsOf(first.Evidence); len(reads) != 1 || len(reads[0].Found) != 1 {
+				t.Fatalf("reads %+v", reads)
+			}
+			code := 0
+			if change {
+				write(40)
+				code = 3
+			}
+			r, err := l.open().Publish(context.Background(), PublishRequest{Run: "a", Rules: l.rules(rules)})
+			wantCode(t, err, code)
+			if again := r.Report != nil; again != change {
+				t.Errorf("audited again: %v", again)
+			}
+		})
 	}
 }

@@ -40,7 +40,9 @@
 //  1. reads the pointer,
 //  2. looks whether the run is in its lineage already,
 //  3. compares what each partition holds now with what it held when the evidence
-//     was made: a difference is a lost race, or, in mode append, stale evidence,
+//     was made: a difference is a lost race, or, in mode append, stale evidence;
+//     and asks again whatever else the evidence says was read (reads.go): another
+//     answer is stale evidence, too,
 //  4. reads the run record again: it must be frozen with the same candidate and
 //     passing evidence, else everything starts over,
 //  5. writes the changed nodes of the tree and a snapshot,
@@ -65,7 +67,11 @@
 // An audit stores its report bound to the digests of candidate and rules, with
 // the manifest that each partition held when it was judged and the one it will
 // hold: what is published is, byte for byte, what was judged. A run whose mode
-// is append is judged against the newest state, others against their base.
+// is append is judged against the newest state, others against their base. What
+// assertions compare with in other partitions is read from the newest state
+// whatever the mode: evidence that went stale could never become fresh against
+// an old one. Where a run writes what it is compared with, the candidate stands
+// in for it (compared.go).
 //
 // # Where this differs from the first design
 //

@@ -3,6 +3,7 @@ package wap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -14,12 +15,13 @@ import (
 // Read is something published that a candidate was compared with. While asking
 // again gives the same answer, the evidence holds.
 type Read struct {
-	// Path is what was asked about: a partition, or a table.
+	// Path is what was asked about: a partition, a table, or a URL.
 	Path string `json:"path"`
 	// Baseline is what was asked for among the table's partitions; null: all that
 	// stands at the path.
 	Baseline *audit.Baseline `json:"baseline"`
-	// Found are the manifests or trees that stood there, in the order found.
+	// Found are the manifests or trees that stood there, in the order found; of a
+	// URL the objects, each with the digest of its version.
 	Found []manifest.Ref `json:"found"`
 }
 
@@ -30,6 +32,10 @@ func (r Read) same(o Read) bool {
 
 // again asks a state the same.
 func (r Read) again(ctx context.Context, st *state) ([]manifest.Ref, error) {
+	if isURL(r.Path) {
+		objects, _, err := (&Warehouse{cfg: st.w.cfg}).listURL(ctx, r.Path)
+		return versionsOf(objects), err
+	}
 	if r.Baseline != nil {
 		own, err := manifest.ParsePartition(r.Path)
 		if err != nil {
@@ -43,6 +49,15 @@ func (r Read) again(ctx context.Context, st *state) ([]manifest.Ref, error) {
 		return nil, err
 	}
 	return []manifest.Ref{e.Ref}, nil
+}
+
+// versionsOf stands for what lies at a URL.
+func versionsOf(objects []manifest.Object) []manifest.Ref {
+	var out []manifest.Ref
+	for _, o := range objects {
+		out = append(out, manifest.Ref{Key: o.URL, SHA256: manifest.SHA256Hex(fmt.Appendf(nil, "%d %s %s", o.Size, o.ETag, o.VersionID))})
+	}
+	return out
 }
 
 // chosen lists the partitions that a baseline picks, with their manifests.
