@@ -67,7 +67,11 @@ type table struct {
 func (l *lab) table(r *rand.Rand) (*table, error) {
 	t := &table{rows: []int{0, 1, 5, 30, 200}[min(4, r.IntN(14)/2)]}
 	for i := range 2 + r.IntN(5) {
-		t.columns = append(t.columns, newColumn(r, fmt.Sprintf("c%d", i), t.rows))
+		c := newColumn(r, fmt.Sprintf("c%d", i), t.rows)
+		for i == 0 && c.kind == lists { // a condition needs something to be about
+			c = newColumn(r, c.name, t.rows)
+		}
+		t.columns = append(t.columns, c)
 	}
 	times := 1
 	if r.IntN(12) == 0 {
