@@ -34,6 +34,7 @@ const (
 	// get as many as half of their words, so that processors do not fight over
 	// them.
 	maxDenseRun = 1024
+	lineInts    = 16 // in a cache line
 )
 
 // intRange is a range of integers, in the form that is hashed, and so in two's
@@ -121,17 +122,21 @@ func (d *denseKeys) set(part int, list []uint32, again func(integer uint64)) {
 
 // denseWriter gathers integers by part. It is for one goroutine.
 type denseWriter struct {
-	of    *denseKeys
-	run   uint32
-	fill  []uint32
-	slots []uint32 // distances from the part's first integer
-	out   *keyWriter
+	of  *denseKeys
+	run uint32
+	// stride is a cache line more than a run, so that the places of all parts
+	// that are written to next do not compete for the same few lines.
+	stride uint32
+	fill   []uint32
+	slots  []uint32 // distances from the part's first integer
+	out    *keyWriter
 }
 
 func newDenseWriter(d *denseKeys, out *keyWriter) *denseWriter {
 	run := min(maxDenseRun, uint32(1)<<d.shift/128)
 	return &denseWriter{
-		of: d, run: run, fill: make([]uint32, len(d.parts)), slots: make([]uint32, len(d.parts)*int(run)), out: out,
+		of: d, run: run, stride: run + lineInts, out: out,
+		fill: make([]uint32, len(d.parts)), slots: make([]uint32, len(d.parts)*int(run+lineInts)),
 	}
 }
 
@@ -146,7 +151,7 @@ func (w *denseWriter) add(integers []uint64, unit int) {
 		}
 		part := off >> shift
 		n := w.fill[part]
-		w.slots[uint32(part)*w.run+n] = uint32(off & (1<<shift - 1))
+		w.slots[uint32(part)*w.stride+n] = uint32(off & (1<<shift - 1))
 		w.fill[part]++
 		if n+1 == w.run {
 			w.flush(int(part))
@@ -170,6 +175,6 @@ func (w *denseWriter) finish() {
 }
 
 func (w *denseWriter) flush(part int) {
-	w.of.set(part, w.slots[part*int(w.run):][:w.fill[part]], w.again)
+	w.of.set(part, w.slots[part*int(w.stride):][:w.fill[part]], w.again)
 	w.fill[part] = 0
 }
