@@ -88,6 +88,7 @@ func ownTests() map[string]func(*testing.T) {
 		"integrity": TestParquetTesting, "schema_consistent": TestSchemaDrift, "partition_values": TestPartitionValues,
 		"not_empty": TestEmptyPartitions, "no_stray_files": TestBuiltins, "shrink": TestBuiltins, "no_duplicate_content": TestAppend,
 		"exec": TestPluginVerdicts, "sql": TestSQLVerdicts, "change": TestChange, "relationships": TestRelationships, "matches": TestMatches,
+		"schema_unchanged": TestSchemaUnchanged, "groups": TestGroups, "reconcile": TestReconcile,
 	}
 }
 

@@ -20,8 +20,18 @@ func intervalKinds() []*kind {
 			{name: "from", read: bound}, {name: "to", read: bound},
 			{name: "by", read: columnNames},
 		},
-		bind: bindIntervals,
+		verify: verifyIntervals, bind: bindIntervals,
 	}}
+}
+
+func verifyIntervals(c *Check) error {
+	from, to := c.Params["from"], c.Params["to"]
+	a, aok := asNumber(from)
+	b, bok := asNumber(to)
+	if aok && bok && a.cmp(b) > 0 {
+		return fmt.Errorf("from %s is above to %s", a, b)
+	}
+	return textOrder("from", from, "to", to)
 }
 
 // intervals counts those of the intervals between two bounds, in each group, that

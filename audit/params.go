@@ -265,8 +265,20 @@ func oneComparison(c *Check) error {
 		if aok && bok && a.cmp(b) > 0 {
 			return fmt.Errorf("min %s is above max %s", a, b)
 		}
+		return textOrder("min", lo, "max", hi)
 	}
 	return nil
+}
+
+// textOrder refuses two texts in the wrong order, where that does not depend on
+// what they are compared with.
+func textOrder(lowName string, lo any, highName string, hi any) error {
+	a, aok := lo.(literal)
+	b, bok := hi.(literal)
+	if !aok || !bok || a.kind != litText || b.kind != litText || !plainOrder(a.text) || !plainOrder(b.text) || a.text <= b.text {
+		return nil
+	}
+	return fmt.Errorf("%s %s is above %s %s", lowName, a, highName, b)
 }
 
 func asNumber(v any) (number, bool) {
