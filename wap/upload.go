@@ -101,9 +101,14 @@ func (f *summedFile) ReadAt(p []byte, off int64) (int, error) {
 // hex is the digest of all size bytes; of those that no store read in turn, as
 // they are now.
 func (f *summedFile) hex(size int64) (string, error) {
-	if _, err := io.Copy(io.Discard, io.NewSectionReader(f, f.seen, size-f.seen)); err != nil {
+	f.mu.Lock()
+	seen := f.seen
+	f.mu.Unlock()
+	if _, err := io.Copy(io.Discard, io.NewSectionReader(f, seen, size-seen)); err != nil {
 		return "", err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.sum.hex(), nil
 }
 
