@@ -35,6 +35,10 @@ func outputs() map[string]map[string][]order {
 		"most":  {"orders/dt=1": orders(21, 5)},
 		"next":  {"orders/dt=2": orders(1, 5)},
 		"both":  {"orders/dt=1": orders(1, 5), "orders/dt=2": orders(1, 5)},
+
+		"people":       {"people/region=eu": orders(1, 5)},
+		"fewer people": {"people/region=eu": orders(1, 2)},
+		"more people":  {"people/region=us": orders(6, 2)},
 	}
 }
 

@@ -50,6 +50,9 @@ func examineStep(t *testing.T, st store.Store, parent, snap *manifest.Snapshot) 
 			continue
 		}
 		examineEvidence(t, st, before, &run)
+		ev := new(Evidence)
+		readRef(t, st, *run.Evidence, ev)
+		examineReads(t, st, parent.Tree, ev)
 		for _, p := range run.Partitions {
 			delete(want, p.Path)
 			if p.Manifest != nil {

@@ -24,6 +24,11 @@ func recording() []mutant {
 			tests: "TestExploreStopping/publisher_×_abort",
 		},
 		{
+			name:  "a record believed that the history knows nothing of",
+			edits: []edit{{"wap/history.go", "found == nil && cached != nil &&", "found != nil && cached != nil &&"}},
+			tests: "TestHandEditedRecord/published_by_hand|TestBrokenPointer",
+		},
+		{
 			name:  "the history searched from base, not first_base",
 			edits: []edit{{"wap/history.go", "w.walk(ctx, h, r.FirstBase.Sequence,", "w.walk(ctx, h, r.Base.Sequence,"}},
 			tests: "TestRedo$|TestExploreRedoing/redo_×_redo",
@@ -115,6 +120,22 @@ func committing() []mutant {
 			name:  "stale evidence not seen",
 			edits: []edit{{"wap/plan.go", "				return errStale\n", "				return nil\n"}},
 			tests: "TestExplorePublishing/append",
+		},
+		{
+			name:  "skew not checked",
+			edits: []edit{{"wap/reads.go", "!slices.Equal(now, r.Found)", "!slices.Equal(now, now)"}},
+			tests: "TestExploreComparing",
+		},
+		{
+			name: "the SDK's retries on",
+			edits: []edit{{"wap/store/s3_write.go",
+				"s.client.PutObject(traced, in, func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })", "s.client.PutObject(traced, in)"}},
+			tests: "TestS3WriteAnswers", pkg: "./wap/store",
+		},
+		{
+			name:  "evidence taken for what the record says of it",
+			edits: []edit{{"wap/plan.go", "case len(ev.Report.Blocking()) > 0:", "case ev == nil:"}},
+			tests: "TestHandEditedRecord/passed_by_hand",
 		},
 		{
 			name: "no read-back: success and silence taken at their word",

@@ -31,6 +31,7 @@ type mutant struct {
 	name  string
 	edits []edit
 	tests string // regular expression for go test -run
+	pkg   string // that is broken and tested; empty: wap
 }
 
 // edit replaces text that must occur exactly once in a file.
@@ -38,8 +39,17 @@ type edit struct {
 	file, old, new string
 }
 
-// pkg is the package that is broken and tested.
-const pkg = "./wap"
+// wholly is the package of the commit protocol; its explorer goes to the end.
+const wholly = "./wap"
+
+// testing is the go command that tests a package by these tests.
+func (m *mutant) testing(ctx context.Context, flags ...string) *exec.Cmd {
+	args := append([]string{"test"}, flags...)
+	if m.pkg != "" {
+		return exec.CommandContext(ctx, "go", append(args, m.pkg)...)
+	}
+	return exec.CommandContext(ctx, "go", append(args, wholly, "-explore.all")...)
+}
 
 // verdict is what became of a mutant.
 type verdict string
@@ -97,10 +107,10 @@ func try(ctx context.Context, dir string, m mutant, sound map[string]bool) (verd
 	if err != nil {
 		return stale, err.Error()
 	}
-	if out, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-run", "^$", pkg).CombinedOutput(); err != nil {
+	if out, err := m.testing(ctx, "-overlay", overlay, "-run", "^$").CombinedOutput(); err != nil {
 		return broken, lastLine(out)
 	}
-	out, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-failfast", "-run", m.tests, pkg, "-explore.all").CombinedOutput()
+	out, err := m.testing(ctx, "-overlay", overlay, "-failfast", "-run", m.tests).CombinedOutput()
 	if err == nil {
 		return survived, m.tests
 	}
@@ -108,7 +118,7 @@ func try(ctx context.Context, dir string, m mutant, sound map[string]bool) (verd
 	if sound[m.tests] {
 		return killed, by
 	}
-	out, err = exec.CommandContext(ctx, "go", "test", "-run", m.tests, pkg, "-explore.all").CombinedOutput()
+	out, err = m.testing(ctx, "-run", m.tests).CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte("no tests to run")) {
 		return untested, firstFailure(out)
 	}
