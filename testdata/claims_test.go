@@ -86,6 +86,21 @@ func TestReadmeNamesTests(t *testing.T) {
 	}
 }
 
+// TestReadmeCrashes: each crash point says what it leaves, who repairs it, and
+// what test shows it.
+func TestReadmeCrashes(t *testing.T) {
+	rows := strings.Split(strings.TrimSpace(section(t, "crashes")), "\n")[2:]
+	for _, row := range rows {
+		cells := strings.Split(row, "|")
+		if len(cells) != 6 || strings.TrimSpace(cells[2]) == "" || strings.TrimSpace(cells[3]) == "" || !testName.MatchString(cells[4]) {
+			t.Errorf("want a point, what is left, who repairs it and a test: %s", row)
+		}
+	}
+	if len(rows) < 15 {
+		t.Errorf("%d crash points", len(rows))
+	}
+}
+
 // TestReadmeNamesFiles: every path that the README names is there, those aside
 // that are made: bin and .tools.
 func TestReadmeNamesFiles(t *testing.T) {

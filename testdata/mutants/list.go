@@ -4,7 +4,7 @@ import "slices"
 
 // mutants lists what must not go unnoticed, in the order of a run's life.
 func mutants() []mutant {
-	return slices.Concat(recording(), stopping(), committing())
+	return slices.Concat(recording(), stopping(), committing(), sending())
 }
 
 // noFence stands in for the fence.
@@ -127,15 +127,21 @@ func committing() []mutant {
 			tests: "TestExploreComparing",
 		},
 		{
+			name:  "evidence taken for what the record says of it",
+			edits: []edit{{"wap/plan.go", "case len(ev.Report.Blocking()) > 0:", "case ev == nil:"}},
+			tests: "TestHandEditedRecord/passed_by_hand",
+		},
+	}
+}
+
+// sending are sabotages of how the pointer's swap is sent and its answer read.
+func sending() []mutant {
+	return []mutant{
+		{
 			name: "the SDK's retries on",
 			edits: []edit{{"wap/store/s3_write.go",
 				"s.client.PutObject(traced, in, func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })", "s.client.PutObject(traced, in)"}},
 			tests: "TestS3WriteAnswers", pkg: "./wap/store",
-		},
-		{
-			name:  "evidence taken for what the record says of it",
-			edits: []edit{{"wap/plan.go", "case len(ev.Report.Blocking()) > 0:", "case ev == nil:"}},
-			tests: "TestHandEditedRecord/passed_by_hand",
 		},
 		{
 			name: "no read-back: success and silence taken at their word",
