@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -131,6 +132,57 @@ func TestReportForms(t *testing.T) {
 	golden(t, "report.md", markdown.String())
 	if strings.Contains(junit.String()+markdown.String(), "lost") {
 		t.Error("a stored form shows a value")
+	}
+}
+
+// longReport has names and values that no line has room for, in two partitions.
+func longReport(t *testing.T) *Report {
+	t.Helper()
+	column := strings.Repeat("customer_identifier_", 4)
+	long := strings.Repeat("a value that is far too long for a line, ", 9)
+	file := fileOf(t, "warehouse/"+strings.Repeat("deeper/", 12)+"part-0000.parquet",
+		longs("id", 1, 2, 2, 3), strs(column, long, long, "Ω", nil), strs("note", long, "b", "b", "c"))
+	c := mustParse(t, checks(
+		"unique: {columns: ["+column+", note]}",
+		"primary_key: id",
+		"accepted_values: {column: "+column+", values: ["+strings.TrimSuffix(strings.Repeat("an accepted value of some length, ", 8), ", ")+"]}",
+		"expression: {id: \"the customer's note is never longer than the identifier of the customer, nor empty\", expr: 'length(note) <= length("+column+") and note <> id_text'}",
+		"expression: {id: plain, expr: 'length(note) <= length("+column+")', severity: warn}",
+		"row_count: {min: 5}"))
+	parts := []Partition{{Partition: keyed("region", strings.Repeat("north", 20)), Files: []File{file}}, {Partition: keyed("region", "s"), Files: []File{file}}}
+	r, err := Run(t.Context(), &Rules{Default: c}, parts, Options{Now: testNow()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.BytesRead = 1000
+	return r
+}
+
+// Failures come first, each with what was expected and observed, samples, and
+// what to do; names are wrapped and values cut, at 80 columns.
+func TestLongNamesAndValues(t *testing.T) {
+	var text strings.Builder
+	if err := longReport(t).WriteText(&text, TextOptions{Values: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "long.txt", text.String())
+	for line := range strings.Lines(text.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	order := []string{"ERROR", "FAIL", "WARN", "pass"}
+	last := 0
+	for line := range strings.Lines(text.String()) {
+		word, _, _ := strings.Cut(line, " ")
+		at := slices.Index(order, word)
+		if at == 0 {
+			at = 1 // errors and failures stand in the order of the file
+		}
+		if at >= 0 && at < last {
+			t.Errorf("%s stands after %s", word, order[last])
+		}
+		last = max(last, at)
 	}
 }
 

@@ -63,7 +63,7 @@ func (t *textWriter) result(a *Result) {
 	if t.multiple {
 		head += "  " + a.Partition
 	}
-	t.marked(mark, colour, head)
+	t.headed(mark, colour, head)
 	if a.Error == nil {
 		t.field("expected", a.Expected)
 		t.field("observed", a.Observed)
@@ -117,7 +117,8 @@ func advice(a *Result) string {
 	case a.Error != nil:
 		return "correct the checks file, or the data"
 	}
-	return fmt.Sprintf("correct the data, or let it pass: --waive '%s' --reason TEXT", a.ID)
+	id := strings.ReplaceAll(a.ID, "'", `'\''`) // as a shell takes it
+	return fmt.Sprintf("correct the data, or let it pass: --waive '%s' --reason TEXT", id)
 }
 
 func (t *textWriter) counts(counts []Count) {
@@ -149,11 +150,7 @@ func (t *textWriter) samples(a *Result) {
 				rows = append(rows, fmt.Sprint(shown[i].Row))
 				continue
 			}
-			text := fmt.Sprintf("row %d", shown[i].Row)
-			for _, v := range shown[i].Values {
-				text += "  " + v.Column + "=" + v.show()
-			}
-			t.line("              %s", clean(text))
+			t.line("              %s", t.sample(&shown[i]))
 		}
 		switch len(rows) {
 		case 0:
@@ -166,6 +163,26 @@ func (t *textWriter) samples(a *Result) {
 	if more := len(a.Samples) - len(shown); more > 0 {
 		t.line("            and %d more", more)
 	}
+}
+
+// sample is a row in a line. Where not all fits, names are cut, and each value
+// has as much room as the others.
+func (t *textWriter) sample(s *Sample) string {
+	const indent, longest, shortest = 14, 20, 8
+	whole := fmt.Sprintf("row %d", s.Row)
+	short, used := whole, indent+len(whole)
+	for _, v := range s.Values {
+		whole += "  " + v.Column + "=" + v.show()
+		used += min(longest, utf8.RuneCountInString(v.Column)) + len("  =")
+	}
+	if utf8.RuneCountInString(whole) <= t.opts.Width-indent {
+		return clean(whole)
+	}
+	for _, v := range s.Values {
+		room := max(shortest, (t.opts.Width-used)/len(s.Values))
+		short += "  " + fit(v.Column, longest) + "=" + fit(v.show(), room)
+	}
+	return clean(short)
 }
 
 func (v Value) show() string {
@@ -224,6 +241,22 @@ func plural[N int | int64](n N, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// headed is marked for a text that is never cut.
+func (t *textWriter) headed(mark, colour, text string) {
+	const indent = 7
+	if utf8.RuneCountInString(text) <= t.opts.Width-indent {
+		t.marked(mark, colour, text)
+		return
+	}
+	for i, part := range wrap(clean(text), max(20, t.opts.Width-indent)) {
+		if i == 0 {
+			t.marked(mark, colour, part)
+			continue
+		}
+		t.line("       %s", part)
+	}
 }
 
 // marked writes a line that begins with an outcome.
