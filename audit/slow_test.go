@@ -29,7 +29,7 @@ func (s slowSource) ReadRange(ctx context.Context, p []byte, off int64) error {
 // From a store with 30 ms a request, by a clock that only requests move: the
 // rounds that had to wait for each other, the requests, and the bytes.
 func TestSlowStore(t *testing.T) {
-	const groups, rows, latency = 8, 50_000, 30 * time.Millisecond
+	const groups, rows, latency = 8, 70_000, 30 * time.Millisecond
 	local := wideGroups(t, groups, rows)
 	sizes := chunkSizes(t, local)
 	chunks := func(columns ...int) (n int64) {

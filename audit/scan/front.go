@@ -32,10 +32,10 @@ func (c *chunk) frontSize() int64 {
 		return c.end - c.begin // there is no front
 	}
 	packed := int64(block)
-	if c.plain > 0 {
-		packed = min(block, int64(float64(block)*float64(c.end-c.begin)/float64(c.plain)))
+	if c.plain > 0 && c.data <= c.begin { // a dictionary is packed unlike what follows it
+		packed = min(block, int64(1.25*float64(block)*float64(c.end-c.begin)/float64(c.plain)))
 	}
-	return packed + packed/8 + more
+	return packed + more
 }
 
 // readFrontV1 reads the levels of a V1 page and no more of it than that takes:

@@ -58,6 +58,9 @@ func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageRe
 	}
 	r.inflate.codec = c.codec
 	r.window.adapt(need, c.end-c.begin)
+	if need == ReadLevels && c.begin < c.data {
+		r.window.readSize = min(r.window.readSize, headRead) // of a dictionary, to pass over it
+	}
 	return r
 }
 

@@ -61,7 +61,7 @@ func (f *File) Plan(rg int, req Request) (*Plan, error) {
 	for _, c := range all {
 		spans = append(spans, c.spans(p.readSize)...)
 	}
-	p.src = joinSpans(f.src, spans)
+	p.src = joinSpans(f.src, spans, &f.opts.Shared.segments)
 	if !f.opts.ReadAhead {
 		p.src.dropSingles()
 	}
@@ -103,7 +103,7 @@ func (p *Plan) Begin(ctx context.Context) {
 // Close ends what Begin began.
 func (p *Plan) Close() {
 	p.cancel()
-	p.src.fetching.Wait()
+	p.src.close()
 }
 
 // Count reads the levels of a column that was planned as counted.

@@ -27,6 +27,7 @@ type span struct {
 type segments struct {
 	Source
 	list     []*segment // in file order, apart from each other
+	buffers  *sync.Pool // of *[]byte
 	fetching sync.WaitGroup
 }
 
@@ -38,6 +39,9 @@ type segment struct {
 	done chan struct{} // closed once it is fetched
 	err  error
 
+	buffers *sync.Pool
+	buffer  []byte
+
 	mu     sync.Mutex
 	data   []byte
 	unread int64 // bytes of parts not yet handed out
@@ -45,9 +49,9 @@ type segment struct {
 
 // joinSpans plans the segments of spans. Overlapping ones are read each by
 // itself, but for the first.
-func joinSpans(src Source, spans []span) *segments {
+func joinSpans(src Source, spans []span, buffers *sync.Pool) *segments {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
-	s := &segments{Source: src}
+	s := &segments{Source: src, buffers: buffers}
 	var last *segment
 	for _, c := range spans {
 		switch {
@@ -56,7 +60,7 @@ func joinSpans(src Source, spans []span) *segments {
 		case last != nil && c.begin < last.end:
 			continue
 		case last == nil, last.cut, c.begin-last.end > segmentGap, c.end-last.begin > segmentMax:
-			last = &segment{span: span{begin: c.begin}, done: make(chan struct{})}
+			last = &segment{span: span{begin: c.begin}, done: make(chan struct{}), buffers: buffers}
 			s.list = append(s.list, last)
 		}
 		last.end, last.cut = c.end, c.cut
@@ -86,6 +90,19 @@ func (s *segments) ReadRange(ctx context.Context, p []byte, off int64) error {
 	return s.Source.ReadRange(ctx, p, off)
 }
 
+// close waits for what is being fetched, and gives the memory back.
+func (s *segments) close() {
+	s.fetching.Wait()
+	for _, g := range s.list {
+		if g.buffer != nil {
+			buf := g.buffer
+			g.buffer, g.data = nil, nil
+			s.buffers.Put(&buf)
+		}
+	}
+	s.list = nil
+}
+
 // fetch reads the segment, unless somebody does or did.
 func (g *segment) fetch(ctx context.Context, src Source) error {
 	mine := false
@@ -95,9 +112,12 @@ func (g *segment) fetch(ctx context.Context, src Source) error {
 		return g.err
 	}
 	defer close(g.done)
-	data := make([]byte, g.end-g.begin)
-	if g.err = src.ReadRange(ctx, data, g.begin); g.err == nil {
-		g.data = data
+	if buf, ok := g.buffers.Get().(*[]byte); ok {
+		g.buffer = *buf
+	}
+	g.buffer = slices.Grow(g.buffer[:0], int(g.end-g.begin))[:g.end-g.begin]
+	if g.err = src.ReadRange(ctx, g.buffer, g.begin); g.err == nil {
+		g.data = g.buffer
 	}
 	return g.err
 }

@@ -11,7 +11,8 @@ import (
 // with, and the schema while it stays the same. The zero value is ready; its use
 // may be concurrent.
 type Shared struct {
-	memory sync.Pool // of *memory
+	memory   sync.Pool // of *memory
+	segments sync.Pool // of *[]byte
 
 	mu   sync.Mutex
 	last *fileSchema
