@@ -114,7 +114,7 @@ func (g *groupCheck) finish(ctx context.Context, p *judgement) verdict {
 	var all, missing, shrunk int64
 	places := least{n: int(g.check.Samples)}
 	if err == nil {
-		err = g.set.each(func(_ string, pair *pair) error {
+		err = g.set.each(func(_ []byte, pair *pair) error {
 			switch {
 			case pair.rows[otherSide] == 0:
 				return nil

@@ -251,7 +251,7 @@ func (m *matches) differences() (d differing, err error) {
 		d.places[side].n = int(m.check.Samples)
 	}
 	keys := tally{budget: m.set.budget}
-	err = m.set.each(func(tuple string, p *pair) error {
+	err = m.set.each(func(tuple []byte, p *pair) error {
 		surplus := p.rows[judgedSide] - p.rows[otherSide]
 		if surplus == 0 {
 			return nil
@@ -269,7 +269,7 @@ func (m *matches) differences() (d differing, err error) {
 		return keys.put(head(tuple, len(m.keys)), one)
 	})
 	if err == nil {
-		err = keys.each(func(_ string, p *pair) error { d.add(p); return nil })
+		err = keys.each(func(_ []byte, p *pair) error { d.add(p); return nil })
 	}
 	return d, errors.Join(err, keys.close())
 }

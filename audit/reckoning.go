@@ -223,12 +223,12 @@ func (r *reckoner) count(sides [2]map[string]*reckoned) error {
 		if set == nil {
 			continue
 		}
-		err := set.each(func(tuple string, p *pair) error {
-			n, width := binary.Uvarint([]byte(tuple))
+		err := set.each(func(tuple []byte, p *pair) error {
+			n, width := binary.Uvarint(tuple)
 			key := tuple[width : width+int(n)]
 			for side := range sides {
 				if p.rows[side] > 0 {
-					sides[side][key].distinct[k]++
+					sides[side][string(key)].distinct[k]++
 				}
 			}
 			return nil

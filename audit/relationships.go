@@ -105,7 +105,7 @@ func (r *relationships) finish(ctx context.Context, p *judgement) verdict {
 	parents, err := r.readParents(ctx, p)
 	orphans, places := int64(0), least{n: int(r.check.Samples)}
 	if err == nil {
-		err = r.set.each(func(_ string, pair *pair) error {
+		err = r.set.each(func(_ []byte, pair *pair) error {
 			if pair.rows[judgedSide] > 0 && pair.rows[otherSide] == 0 {
 				v.violations += pair.rows[judgedSide]
 				orphans++

@@ -202,12 +202,12 @@ func TestTallySpills(t *testing.T) {
 	set := &tally{budget: minTally}
 	for i := range 20 * n {
 		p := &pair{rows: [2]int64{1, 0}, first: [2]uint64{uint64(i), nowhere}}
-		if err := set.put(fmt.Sprintf("%d", i/2), p); err != nil {
+		if err := set.put(fmt.Appendf(nil, "%d", i/2), p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	seen, rows := 0, int64(0)
-	err := set.each(func(_ string, p *pair) error {
+	err := set.each(func(_ []byte, p *pair) error {
 		seen++
 		rows += p.rows[judgedSide]
 		if p.first[judgedSide]%2 != 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -30,9 +31,8 @@ type tally struct {
 const (
 	tallyParts = 1 << tallyBits
 	tallyBits  = 6
-	// tallyCost is what a tuple takes beside its bytes: two headers, four numbers
-	// and its share of a map.
-	tallyCost = 120
+	// tallyCost is what a tuple takes beside its bytes, about.
+	tallyCost = 96
 	// tallyDepth leaves no bit of a hash unused.
 	tallyDepth = 64/tallyBits - 1
 	// minTally keeps what is written at once worth writing.
@@ -43,7 +43,7 @@ const (
 
 type tallyPart struct {
 	mu      sync.Mutex
-	counts  map[string]*pair
+	counts  pairs
 	written []stretch
 }
 
@@ -79,25 +79,19 @@ func (p *pair) join(o *pair) {
 // in the tally's file.
 type batch struct {
 	of      *tally
-	counts  map[string]*pair
-	size    int64
+	counts  pairs
 	stashed []stretch
 	failure error
 }
 
-func (t *tally) batch() *batch { return &batch{of: t, counts: map[string]*pair{}} }
+func (t *tally) batch() *batch { return &batch{of: t} }
 
 // add counts a row of one side.
 func (b *batch) add(tuple []byte, side int, place uint64) {
-	p := b.counts[string(tuple)]
-	if p == nil {
-		p = &pair{first: [2]uint64{nowhere, nowhere}}
-		b.counts[string(tuple)] = p
-		b.size += int64(len(tuple)) + tallyCost
-	}
+	p := b.counts.of(xxh3.Hash(tuple), tuple)
 	p.rows[side]++
 	p.first[side] = min(p.first[side], place)
-	if b.size > max(b.of.budget/16, minTally) {
+	if b.counts.size() > max(b.of.budget/16, minTally) {
 		b.stash()
 	}
 }
@@ -105,45 +99,37 @@ func (b *batch) add(tuple []byte, side int, place uint64) {
 // stash writes everything out. Errors are kept for the end.
 func (b *batch) stash() {
 	var buf []byte
-	for tuple, p := range b.counts { // the order does not matter: counts add up
-		buf = p.put(buf, tuple)
+	for i := range b.counts.list {
+		c := &b.counts.list[i]
+		buf = c.put(buf, b.counts.tuple(c))
 	}
 	at, err := b.of.file.write(buf)
 	b.stashed, b.failure = append(b.stashed, at), errors.Join(b.failure, err)
-	clear(b.counts)
-	b.size = 0
+	b.counts.clear()
 }
 
 // flush passes everything on.
 func (b *batch) flush() error {
-	for tuple, p := range b.counts { // the order does not matter: counts add up
-		b.failure = errors.Join(b.failure, b.of.put(tuple, p))
+	for i := range b.counts.list {
+		c := &b.counts.list[i]
+		b.failure = errors.Join(b.failure, b.of.put(b.counts.tuple(c), &c.pair))
 	}
-	b.counts = nil
+	b.counts = pairs{}
 	if b.failure == nil {
 		b.failure = b.of.records(b.stashed, b.of.put)
 	}
 	return b.failure
 }
 
-func (t *tally) partOf(tuple string) *tallyPart {
-	return &t.parts[xxh3.HashString(tuple)<<(tallyBits*t.depth)>>(64-tallyBits)]
-}
-
-// put takes over a tuple and its pair.
-func (t *tally) put(tuple string, p *pair) error {
+// put counts a tuple in.
+func (t *tally) put(tuple []byte, p *pair) error {
+	hash := xxh3.Hash(tuple)
 	t.spilling.RLock()
-	part := t.partOf(tuple)
+	part := &t.parts[hash<<(tallyBits*t.depth)>>(64-tallyBits)]
 	part.mu.Lock()
-	if part.counts == nil {
-		part.counts = map[string]*pair{}
-	}
-	if have := part.counts[tuple]; have != nil {
-		have.join(p)
-	} else {
-		part.counts[tuple] = p
-		t.held.Add(int64(len(tuple)) + tallyCost)
-	}
+	before := part.counts.size()
+	part.counts.of(hash, tuple).join(p)
+	t.held.Add(part.counts.size() - before)
 	part.mu.Unlock()
 	t.spilling.RUnlock()
 	if t.held.Load() <= max(t.budget, minTally) {
@@ -162,8 +148,9 @@ func (t *tally) spill() error {
 	var buf []byte
 	for i := range t.parts {
 		part := &t.parts[i]
-		for tuple, p := range part.counts { // the order does not matter: counts add up
-			buf = p.put(buf, tuple)
+		for i := range part.counts.list {
+			c := &part.counts.list[i]
+			buf = c.put(buf, part.counts.tuple(c))
 			if len(buf) >= tallyWrite {
 				if err := t.write(part, buf); err != nil {
 					return err
@@ -174,7 +161,8 @@ func (t *tally) spill() error {
 		if err := t.write(part, buf); err != nil {
 			return err
 		}
-		buf, part.counts = buf[:0], nil
+		buf = buf[:0]
+		part.counts.clear()
 	}
 	t.held.Store(0)
 	return nil
@@ -190,7 +178,7 @@ func (t *tally) write(part *tallyPart, buf []byte) error {
 }
 
 // put appends a record.
-func (p *pair) put(dst []byte, tuple string) []byte {
+func (p *pair) put(dst, tuple []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(tuple)))
 	dst = append(dst, tuple...)
 	for side := range p.rows {
@@ -201,7 +189,10 @@ func (p *pair) put(dst []byte, tuple string) []byte {
 }
 
 // records calls fn with what was written.
-func (t *tally) records(written []stretch, fn func(tuple string, p *pair) error) error {
+func (t *tally) records(written []stretch, fn func(tuple []byte, p *pair) error) error {
+	var tuple []byte
+	var place [8]byte
+	var p pair
 	for _, at := range written {
 		from := bufio.NewReaderSize(io.NewSectionReader(t.file.file, at.offset, at.length), 64<<10)
 		for {
@@ -209,8 +200,8 @@ func (t *tally) records(written []stretch, fn func(tuple string, p *pair) error)
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			tuple, p := make([]byte, n), &pair{}
 			if err == nil {
+				tuple = slices.Grow(tuple[:0], int(n))[:n]
 				_, err = io.ReadFull(from, tuple)
 			}
 			for side := range p.rows {
@@ -219,14 +210,14 @@ func (t *tally) records(written []stretch, fn func(tuple string, p *pair) error)
 					rows, err = binary.ReadUvarint(from)
 				}
 				if err == nil {
-					err = binary.Read(from, binary.LittleEndian, &p.first[side])
+					_, err = io.ReadFull(from, place[:])
 				}
-				p.rows[side] = int64(rows)
+				p.rows[side], p.first[side] = int64(rows), binary.LittleEndian.Uint64(place[:])
 			}
 			if err != nil {
 				return fmt.Errorf("read temporary file for values: %w", err)
 			}
-			if err := fn(string(tuple), p); err != nil {
+			if err := fn(tuple, &p); err != nil {
 				return err
 			}
 		}
@@ -234,29 +225,29 @@ func (t *tally) records(written []stretch, fn func(tuple string, p *pair) error)
 	return nil
 }
 
-// each calls fn once for every tuple, in no order; nothing may be added any
-// more. The error is fn's or the temporary file's.
-func (t *tally) each(fn func(tuple string, p *pair) error) error {
+// each calls fn once for every tuple, in no order; neither may be kept, and
+// nothing may be added any more. The error is fn's or the temporary file's.
+func (t *tally) each(fn func(tuple []byte, p *pair) error) error {
 	for i := range t.parts {
 		part := &t.parts[i]
 		if err := t.bring(part, fn); err != nil {
 			return err
 		}
-		part.counts, part.written = nil, nil
+		part.counts, part.written = pairs{}, nil
 	}
 	return nil
 }
 
-func (t *tally) bring(part *tallyPart, fn func(tuple string, p *pair) error) error {
+func (t *tally) bring(part *tallyPart, fn func(tuple []byte, p *pair) error) error {
 	size := int64(0)
 	for _, at := range part.written {
 		size += at.length
 	}
-	into := part.counts
 	if size*2 > max(t.budget, minTally) && t.depth < tallyDepth {
 		below := &tally{budget: t.budget, depth: t.depth + 1}
-		for tuple, p := range into {
-			if err := below.put(tuple, p); err != nil {
+		for i := range part.counts.list {
+			c := &part.counts.list[i]
+			if err := below.put(part.counts.tuple(c), &c.pair); err != nil {
 				return err
 			}
 		}
@@ -265,26 +256,15 @@ func (t *tally) bring(part *tallyPart, fn func(tuple string, p *pair) error) err
 		}
 		return errors.Join(below.each(fn), below.close())
 	}
-	if into == nil {
-		into = map[string]*pair{}
-	}
-	err := t.records(part.written, func(tuple string, p *pair) error {
-		if have := into[tuple]; have != nil {
-			have.join(p)
-		} else {
-			into[tuple] = p
-		}
+	err := t.records(part.written, func(tuple []byte, p *pair) error {
+		part.counts.of(xxh3.Hash(tuple), tuple).join(p)
 		return nil
 	})
-	if err != nil {
-		return err
+	for i := 0; err == nil && i < len(part.counts.list); i++ {
+		c := &part.counts.list[i]
+		err = fn(part.counts.tuple(c), &c.pair)
 	}
-	for tuple, p := range into {
-		if err := fn(tuple, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // close frees the temporary file.

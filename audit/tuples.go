@@ -41,8 +41,8 @@ func (t *tuples) read(v *view) [][]byte {
 
 // head is the part of a tuple that its first n columns make; none of them has
 // several values a row.
-func head(tuple string, n int) string {
-	rest := []byte(tuple)
+func head(tuple []byte, n int) []byte {
+	rest := tuple
 	for range n {
 		if rest[0] == 0 {
 			size, width := binary.Uvarint(rest[1:])
