@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (p *judgement) attribute(ctx context.Context, results []Result) {
 		b.judge(ctx, results)
 		return // others repeat what the first key says
 	}
-	p.blameTasks(results)
+	p.blameTasks(ctx, results)
 }
 
 // blame is what is known about the surplus rows of a key.
@@ -270,36 +271,82 @@ func sameIn(ctx context.Context, files []*openFile, path string, value *int64) (
 	return s, nil
 }
 
-// blameTasks names the one task whose rows a count misses by. Nobody knows what
-// keys those rows have.
-func (p *judgement) blameTasks(results []Result) {
-	rows, order := map[string]int64{}, []string{}
-	for _, f := range p.files {
-		if f.Task == "" || f.scan == nil {
-			continue
-		}
-		if _, known := rows[f.Task]; !known {
-			order = append(order, f.Task)
-		}
-		rows[f.Task] += f.scan.Footer().Rows
-	}
+// blameTasks names the one task whose contribution a count or an exact sum misses
+// by. Nobody knows what keys those rows have.
+func (p *judgement) blameTasks(ctx context.Context, results []Result) {
 	for i, t := range p.trials {
 		r := &results[i]
-		if t.check.Type != "row_count" || t.check.Where != nil || r.Outcome != Fail && r.Outcome != Warn {
+		if t.check.Where != nil || r.Outcome != Fail && r.Outcome != Warn {
 			continue
 		}
 		miss, ok := missOf(t.check, r)
-		if !ok || miss.Sign() == 0 {
+		if !ok || miss.Sign() <= 0 {
 			continue
 		}
+		var by map[string]*big.Rat
+		what := "rows"
+		switch a, sums := t.assertion.(*aggregate); {
+		case t.check.Type == "row_count":
+			by = p.rowsByTask()
+		case sums && t.check.Type == "sum":
+			by, what = p.sumsByTask(ctx, a), t.check.Columns[0]
+		}
 		var named []string
-		for _, task := range order {
-			if new(big.Rat).Abs(miss).Cmp(new(big.Rat).SetInt64(rows[task])) == 0 {
+		for _, task := range slices.Sorted(maps.Keys(by)) {
+			if miss.Cmp(by[task]) == 0 {
 				named = append(named, task)
 			}
 		}
-		if len(named) == 1 && miss.Sign() > 0 {
-			r.Attribution = append(r.Attribution, fmt.Sprintf("too many by %s: as many as task %s wrote", miss.RatString(), named[0]))
+		if len(named) == 1 {
+			r.Attribution = append(r.Attribution, fmt.Sprintf("too much by %s %s: exactly task %s's contribution", r.text(miss), what, named[0]))
 		}
 	}
+}
+
+// text writes a number with as many digits behind the point as what was observed.
+func (r *Result) text(n *big.Rat) string {
+	_, fraction, _ := strings.Cut(r.Observed, ".")
+	return n.FloatString(len(fraction))
+}
+
+func (p *judgement) rowsByTask() map[string]*big.Rat {
+	by := map[string]*big.Rat{}
+	for _, f := range p.files {
+		if f.Task != "" && f.scan != nil {
+			by[f.Task] = addTo(by[f.Task], new(big.Rat).SetInt64(f.scan.Footer().Rows))
+		}
+	}
+	return by
+}
+
+func addTo(sum, n *big.Rat) *big.Rat {
+	if sum == nil {
+		return n
+	}
+	return sum.Add(sum, n)
+}
+
+// unitSum is the sum of a column in one row group.
+type unitSum struct {
+	*aggregateState
+	task string
+}
+
+// sumsByTask adds a column up for each task; none where that cannot be had.
+func (p *judgement) sumsByTask(ctx context.Context, a *aggregate) map[string]*big.Rat {
+	units := slices.DeleteFunc(p.units(), func(u *unit) bool { return u.file.live || u.file.Task == "" })
+	by := map[string]*big.Rat{}
+	err := p.rescan(ctx, units, []int{a.slot}, pass{
+		open: func(u *unit) state { return unitSum{a.open(u).(*aggregateState), u.file.Task} },
+		take: func(s state) {
+			one := s.(unitSum)
+			if v, ok := one.acc.value(); ok && v.exact != nil {
+				by[one.task] = addTo(by[one.task], new(big.Rat).SetFrac(v.exact, pow10(scaleOf(a.leaf))))
+			}
+		},
+	})
+	if err != nil {
+		return nil
+	}
+	return by
 }

@@ -64,8 +64,15 @@ func TestAttribution(t *testing.T) {
 		{"appended instead of replaced", Partition{Mode: manifest.ModeAppend, Live: []File{part("old", 0)}, Files: []File{part("new", 0), part("more", 10)}},
 			[]string{"unique: id"},
 			map[string]string{"unique(id)": "10 surplus rows are exactly the live partition's rows: appended instead of replaced; new has 10 keys of old, which is live"}},
-		{"a count without a key", Partition{Files: []File{twice[0], mixed}}, []string{"row_count: {equals: 3}"},
-			map[string]string{"row_count": "too many by 10: as many as task 0 wrote"}},
+		{"a count without a key", Partition{Files: []File{twice[0], mixed}},
+			[]string{"row_count: {equals: 3}", "sum: {column: cents, equals: 3}", "sum: {column: id, equals: 57}"},
+			map[string]string{
+				"row_count":  "too much by 10 rows: exactly task 0's contribution",
+				"sum(cents)": "too much by 1045 cents: exactly task 0's contribution",
+				"sum(id)":    "", // by 90, which task 0 did not write
+			}},
+		{"as much as two tasks wrote", Partition{Files: append(slices.Clone(twice[:2]), mixed)}, []string{"row_count: {equals: 13}"},
+			map[string]string{"row_count": ""}},
 		{"nothing fails", Partition{Files: twice[:2]}, []string{"unique: id"}, map[string]string{"unique(id)": ""}},
 	}
 	for _, tt := range tests {

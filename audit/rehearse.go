@@ -192,7 +192,7 @@ func (s *stage) column(path string) (c madeColumn, known bool, stop *Rehearsal) 
 		case err == nil && !made(ref.Type):
 			return c, false, &Rehearsal{Outcome: RuleUntested, Reason: fmt.Sprintf("column %s is %s: such data is not made up", path, ref.Type)}
 		case err == nil:
-			c.typ, c.required = ref.Type, s.data.Columns()[ref.Column].MaxDef == 0
+			c.typ = ref.Type // and optional, as that of a later load may be
 			return c, true, nil
 		}
 	}

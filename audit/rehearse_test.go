@@ -104,6 +104,19 @@ func TestRehearseVacuousRules(t *testing.T) {
 	}
 }
 
+// A column that cannot be NULL now may be one day: its rule is not idle.
+func TestRehearseRequiredColumns(t *testing.T) {
+	type row struct {
+		X int64 `parquet:"x"`
+	}
+	data := fromStructs(t, "data.parquet", []row{{1}, {2}})
+	for _, r := range rehearsal(t, checks("not_null: x", "primary_key: x", "null_rate: {column: x, max: 10%}"), data) {
+		if r.Outcome != RuleFails {
+			t.Errorf("%s: %s, %s", r.ID, r.Outcome, r.Reason)
+		}
+	}
+}
+
 // With data, types are its own, what it holds is tried, and columns that it lacks
 // are told.
 func TestRehearseOnData(t *testing.T) {

@@ -151,7 +151,11 @@ func (o checksTestOutput) text(w io.Writer, s style) error {
 			count[outcome]++
 			fmt.Fprintf(&b, "%s %s", s.paint(kind, fmt.Sprintf("%-8s", outcome)), r.ID)
 			if outcome == audit.RuleFails {
-				fmt.Fprintf(&b, "  on %d made-up rows\n", r.Rows)
+				rows := "rows"
+				if r.Rows == 1 {
+					rows = "row"
+				}
+				fmt.Fprintf(&b, "  on %d made-up %s\n", r.Rows, rows)
 				continue
 			}
 			fmt.Fprintf(&b, "\n%s\n", wrapped(r.Reason, "         "))
