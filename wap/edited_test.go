@@ -149,3 +149,24 @@ func TestNotesInARecord(t *testing.T) {
 		t.Errorf("the record is %s", body)
 	}
 }
+
+// TestPublishedByAnothersSnapshot: a record that says where it was published is
+// believed only if the run is in the history there.
+func TestPublishedByAnothersSnapshot(t *testing.T) {
+	for _, call := range []string{"begin", "audit", "publish", "abort", "redo", "resolve", "show"} {
+		l := inState(t, "frozen")
+		l.must(step{run: "other", partition: "orders/dt=2", rows: orders(1, 5)})
+		var ptr manifest.Pointer
+		read(t, l.store, manifest.PointerKey, &ptr)
+		editRecord(t, l, func(t *testing.T, body string) string {
+			r := decodedRun(t, body)
+			r.State, r.Published = manifest.StatePublished, &manifest.Base{Sequence: ptr.Sequence, Snapshot: ptr.Snapshot}
+			out, err := manifest.Encode(r)
+			wantCode(t, err, 0)
+			return string(out)
+		})
+		if err := l.call(call); Code(err) != 9 {
+			t.Errorf("%s: exit code %d (%v), want 9", call, Code(err), err)
+		}
+	}
+}

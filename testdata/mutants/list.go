@@ -26,7 +26,7 @@ func recording() []mutant {
 		{
 			name:  "a record believed that the history knows nothing of",
 			edits: []edit{{"wap/history.go", "found == nil && cached != nil &&", "found != nil && cached != nil &&"}},
-			tests: "TestHandEditedRecord/published_by_hand|TestBrokenPointer",
+			tests: "TestPublishedByAnothersSnapshot",
 		},
 		{
 			name:  "the history searched from base, not first_base",
