@@ -78,14 +78,15 @@ func (p *judgement) newReading(u *unit) *reading {
 	return r
 }
 
-// cost is what fetching the reading's beginning counts for: the same until it is
-// read.
+// cost is what fetching the reading's beginning counts for, in bytes or as its
+// share of the requests that are under way at once: the same until it is read.
 func (r *reading) cost() int64 {
 	least := max(1, r.p.audit.aheadBytes/maxAhead)
 	if r.plan == nil {
 		return least
 	}
-	return min(max(r.plan.Bytes(), least), r.p.audit.aheadBytes)
+	share := int64(r.plan.Requests()) * r.p.audit.aheadBytes / maxRequests
+	return min(max(r.plan.Bytes(), least, share), r.p.audit.aheadBytes)
 }
 
 // prepare plans what is not planned yet.

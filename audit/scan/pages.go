@@ -47,8 +47,8 @@ type page struct {
 // openChunk prepares to read a chunk's pages from src, readSize bytes at once.
 // The reader must be closed.
 func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageReader {
-	m, ok := f.opts.Shared.memory.Get().(*memory)
-	if !ok {
+	m := f.opts.Shared.memory.take()
+	if m == nil {
 		m = new(memory)
 	}
 	r := &pageReader{
@@ -73,7 +73,7 @@ func (r *pageReader) close(f *File) {
 	}
 	m := r.memory
 	m.window, m.spare, m.body, m.inflate = r.window.buf, r.window.spare, r.body, r.inflate
-	f.opts.Shared.memory.Put(m)
+	f.opts.Shared.memory.give(m)
 }
 
 // next returns the following data page, or nil behind the last one. The page

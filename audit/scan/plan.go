@@ -91,6 +91,9 @@ func (p *Plan) Bytes() (n int64) {
 	return n
 }
 
+// Requests is how many requests Begin makes.
+func (p *Plan) Requests() int { return len(p.src.list) }
+
 // Begin fetches what the plan begins with, in the background and all at once. No
 // read outlives ctx's end by more than the source takes to notice, nor Close.
 func (p *Plan) Begin(ctx context.Context) {

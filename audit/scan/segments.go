@@ -27,7 +27,7 @@ type span struct {
 type segments struct {
 	Source
 	list     []*segment // in file order, apart from each other
-	buffers  *sync.Pool // of *[]byte
+	buffers  *freeList[buffer]
 	fetching sync.WaitGroup
 }
 
@@ -39,7 +39,7 @@ type segment struct {
 	done chan struct{} // closed once it is fetched
 	err  error
 
-	buffers *sync.Pool
+	buffers *freeList[buffer]
 	buffer  []byte
 
 	mu     sync.Mutex
@@ -49,7 +49,7 @@ type segment struct {
 
 // joinSpans plans the segments of spans. Overlapping ones are read each by
 // itself, but for the first.
-func joinSpans(src Source, spans []span, buffers *sync.Pool) *segments {
+func joinSpans(src Source, spans []span, buffers *freeList[buffer]) *segments {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	s := &segments{Source: src, buffers: buffers}
 	var last *segment
@@ -95,9 +95,8 @@ func (s *segments) close() {
 	s.fetching.Wait()
 	for _, g := range s.list {
 		if g.buffer != nil {
-			buf := g.buffer
+			s.buffers.give(g.buffer)
 			g.buffer, g.data = nil, nil
-			s.buffers.Put(&buf)
 		}
 	}
 	s.list = nil
@@ -112,10 +111,7 @@ func (g *segment) fetch(ctx context.Context, src Source) error {
 		return g.err
 	}
 	defer close(g.done)
-	if buf, ok := g.buffers.Get().(*[]byte); ok {
-		g.buffer = *buf
-	}
-	g.buffer = slices.Grow(g.buffer[:0], int(g.end-g.begin))[:g.end-g.begin]
+	g.buffer = slices.Grow(g.buffers.take()[:0], int(g.end-g.begin))[:g.end-g.begin]
 	if g.err = src.ReadRange(ctx, g.buffer, g.begin); g.err == nil {
 		g.data = g.buffer
 	}
