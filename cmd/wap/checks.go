@@ -28,7 +28,7 @@ func checksCommand() *command {
 		minArgs: 1,
 		maxArgs: 2,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "data", Usage: "what `test` takes types and a few values from: a `PATH` as wap check takes it"},
+			&cli.StringFlag{Name: "data", Usage: "test: a `PATH`, as wap check takes it, to take types and a few values from"},
 		},
 		run: func(ctx context.Context, c *call) (result, error) {
 			switch verb := c.line.arg(0); {
