@@ -49,6 +49,7 @@ func numeric(r *reader, n *yaml.Node, name string) (any, bool) {
 // measured is an aggregate whose value is compared by a rule of its own.
 type measured struct {
 	*aggregate
+	name  string // of its metric
 	text  string
 	holds func(v aggregateValue) bool
 }
@@ -58,7 +59,7 @@ func bindMeasure(c *Check, b *binding, empty func(*scan.Column) accumulator, hol
 	if err != nil {
 		return nil, err
 	}
-	return &measured{a, comparisonText(c), holds}, nil
+	return &measured{a, c.Type, comparisonText(c), holds}, nil
 }
 
 func (m *measured) finish(context.Context, *judgement) verdict {
@@ -69,7 +70,7 @@ func (m *measured) finish(context.Context, *judgement) verdict {
 		return v
 	}
 	v.tested, v.observed, v.holds = got.n, got.text, m.holds(got)
-	v.metrics = []manifest.Metric{metric(m.check.Type, m.check.Columns[0], got.text)}
+	v.metrics = []manifest.Metric{metric(m.name, m.check.Columns[0], got.text)}
 	return v
 }
 
@@ -188,6 +189,9 @@ func bindLengthExtreme(c *Check, b *binding) (assertion, error) {
 		return nil, err
 	}
 	m.text += " " + unit
+	if unit == "bytes" {
+		m.name += "(bytes)"
+	}
 	return m, nil
 }
 

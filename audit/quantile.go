@@ -85,6 +85,9 @@ func bindQuantile(c *Check, b *binding, q number) (assertion, error) {
 	if err != nil {
 		return nil, err
 	}
+	if share, given := get[number](c, "q"); given {
+		m.name = "quantile(" + share.String() + ")"
+	}
 	return &quantile{m, store}, wantTolerance(c, m)
 }
 
@@ -213,11 +216,6 @@ func (q *quantile) finish(ctx context.Context, p *judgement) verdict {
 	}
 	if total.wrong != nil {
 		return verdict{failure: &Failure{Cause: CauseData, Message: total.wrong.Error(), Column: q.check.Columns[0]}}
-	}
-	if share, given := get[number](q.check, "q"); given {
-		for i := range v.metrics {
-			v.metrics[i].Name = "quantile(" + share.String() + ")"
-		}
 	}
 	return v
 }

@@ -182,3 +182,20 @@ func TestSketchError(t *testing.T) {
 		t.Error("merged sketches differ from that of all values")
 	}
 }
+
+// TestMetricsAreNamedApart: what a manifest keeps under one name is one thing.
+func TestMetricsAreNamedApart(t *testing.T) {
+	c := mustParse(t, checks("max_length: {column: s, max: 9}", "max_length: {column: s, max: 9, unit: bytes}",
+		"quantile: {column: x, q: 0.5, min: 0}", "quantile: {column: x, q: 0.9, min: 0}"))
+	r := mustRun(t, c, Partition{Files: []File{fileOf(t, "a.parquet", strs("s", "é"), longs("x", 1))}}, Options{})
+	var names []string
+	for _, m := range r.Partitions[0].Metrics {
+		if m.Column != "" {
+			names = append(names, m.Name+"="+m.Value)
+		}
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "max_length(bytes)=2 max_length=1 null_count=0 null_count=0 quantile(0.5)=1 quantile(0.9)=1" {
+		t.Errorf("%s", got)
+	}
+}
