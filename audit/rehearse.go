@@ -82,6 +82,7 @@ type attempt struct {
 	runs     int
 	tested   bool // some row was tested
 	failure  *Failure
+	keys     []string // of the partition, that the check names
 }
 
 func (s *stage) rehearse(ctx context.Context, c *Check) (Rehearsal, error) {
@@ -169,6 +170,9 @@ func (s *stage) tryTypes(ctx context.Context, c *Check, paths []string) (Rehears
 			result = r
 		}
 	}
+	if result.Outcome == RuleError && len(open) > 0 {
+		result.Outcome, result.Reason = RuleUntested, "the types of its columns are not known: declare them, or give --data ("+result.Reason+")"
+	}
 	return result, nil
 }
 
@@ -242,9 +246,30 @@ func literalsOf(c *Check) (list []literal, patterns []string) {
 	return list, patterns
 }
 
+// madeKey is the value of every key of the made-up partition.
+const madeKey = "2025-03-05"
+
+// settled is a literal with the keys of the made-up partition filled in.
+func (a *attempt) settled(lit literal) literal {
+	parts := strings.Split(lit.text, partitionMark)
+	if !lit.open || len(parts) == 1 {
+		return lit
+	}
+	for i := 1; i < len(parts); i += 2 {
+		if !slices.Contains(a.keys, parts[i]) {
+			a.keys = append(a.keys, parts[i])
+		}
+		parts[i] = madeKey
+	}
+	return literal{kind: litText, text: strings.Join(parts, "")}
+}
+
 // play looks for data that the rule fails on.
 func (a *attempt) play(ctx context.Context) (Rehearsal, error) {
 	literals, patterns := literalsOf(a.check)
+	for i, lit := range literals {
+		literals[i] = a.settled(lit)
+	}
 	for i := range a.columns {
 		a.columns[i].pool = append(poolOf(&a.columns[i], literals, patterns), a.sample[a.columns[i].path]...)
 	}
@@ -314,8 +339,10 @@ func (a *attempt) run(ctx context.Context, c *Check, files ...File) (Result, err
 	a.runs++
 	config := &Config{timezone: a.config.timezone, allowEmpty: true, checks: []*Check{c}, types: a.config.types}
 	part := Partition{Partition: manifest.Partition{Table: "rehearsal", Path: "rehearsal"}, Files: files}
-	for _, key := range a.config.partition {
-		part.Keys = append(part.Keys, manifest.KeyValue{Name: key, Value: "2025-03-05"})
+	for _, key := range slices.Concat(a.config.partition, a.keys) {
+		if !slices.ContainsFunc(part.Keys, func(k manifest.KeyValue) bool { return k.Name == key }) {
+			part.Keys = append(part.Keys, manifest.KeyValue{Name: key, Value: madeKey})
+		}
 	}
 	r, err := Run(ctx, &Rules{Default: config}, []Partition{part}, Options{Now: a.opts.Now, Parallel: 1, Memory: a.opts.Memory})
 	if err != nil {

@@ -137,14 +137,17 @@ func TestRehearseOnData(t *testing.T) {
 // Without data and declared types, literals tell what columns may be.
 func TestRehearseGuessesTypes(t *testing.T) {
 	for item, want := range map[string]RehearsalOutcome{
-		"accepted_values: {columns: [a], values: [x, y]}":              RuleFails,
-		"expression: \"shipped_at >= '2025-03-05T00:00:00Z'\"":         RuleFails,
-		"expression: {expr: \"status in ('a') or paid\", nulls: skip}": RuleFails,
-		"freshness: {column: a, max_age: 6h}":                          RuleFails,
-		"accepted_range: {columns: [a], min: -9223372036854775808}":    RuleFails,
-		"expression: {expr: 'a + b + c + d + e > 1', nulls: skip}":     RuleUntested,
-		"null_rate: {columns: [a], max: 1}":                            RuleVacuous,
-		"not_null: {columns: [a], where: \"a = 'x' and a = 'y'\"}":     RuleVacuous,
+		"accepted_values: {columns: [a], values: [x, y]}":                                                 RuleFails,
+		"expression: \"shipped_at >= '2025-03-05T00:00:00Z'\"":                                            RuleFails,
+		"expression: {expr: \"status in ('a') or paid\", nulls: skip}":                                    RuleFails,
+		"complete_intervals: {columns: [d], every: 1d, from: 2025-03-01, to: '${partition.dt}', by: [k]}": RuleFails,
+		"accepted_values: {columns: [a], values: ['${partition.dt}']}":                                    RuleFails,
+		"accepted_values: {columns: [a], values: [1, x, true]}":                                           RuleUntested,
+		"freshness: {column: a, max_age: 6h}":                                                             RuleFails,
+		"accepted_range: {columns: [a], min: -9223372036854775808}":                                       RuleFails,
+		"expression: {expr: 'a + b + c + d + e > 1', nulls: skip}":                                        RuleUntested,
+		"null_rate: {columns: [a], max: 1}":                                                               RuleVacuous,
+		"not_null: {columns: [a], where: \"a = 'x' and a = 'y'\"}":                                        RuleVacuous,
 	} {
 		if r := rehearsal(t, checks(item))[0]; r.Outcome != want {
 			t.Errorf("%s: %s, %s; want %s", item, r.Outcome, r.Reason, want)
