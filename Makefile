@@ -1,4 +1,4 @@
-# Targets: build wap-duckdb demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
+# Targets: build wap-duckdb demo demo-failures test explore network mutants check bench bench-upload microbench fuzz clean
 
 GO ?= go
 FUZZTIME ?= 30s
@@ -14,7 +14,7 @@ PACKAGES := ./... ./testdata $(PROGRAMS)
 # Modules of their own: DuckDB is a library of C++, and wap is to need none.
 ENGINES := cmd/wap-duckdb testdata/bench
 
-.PHONY: build wap-duckdb demo demo-failures test explore mutants check bench bench-upload microbench fuzz clean
+.PHONY: build wap-duckdb demo demo-failures test explore network mutants check bench bench-upload microbench fuzz clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/wap ./cmd/wap

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/wap-cli/wap/manifest"
 	"github.com/wap-cli/wap/wap/store"
 	"github.com/wap-cli/wap/wap/store/storetest/s3test"
@@ -245,20 +247,21 @@ func (o *netOutcome) wrong(t *testing.T) string {
 	return o.deed.judge(t, o)
 }
 
-// fill copies a prepared warehouse. The same bytes have the same ETag.
+// fill copies a prepared warehouse. The same bytes have the same ETag. Each case
+// has connections of its own, which stay open for a while: a few at a time, or
+// there are more than a proxy of the server can hold.
 func fill(t *testing.T, st store.Store, objects []prepared) {
 	t.Helper()
-	errs := make(chan error, len(objects))
+	g, ctx := errgroup.WithContext(t.Context())
+	g.SetLimit(4)
 	for _, o := range objects {
-		go func() {
-			_, err := st.Create(t.Context(), o.key, o.body)
-			errs <- err
-		}()
+		g.Go(func() error {
+			_, err := st.Create(ctx, o.key, o.body)
+			return err
+		})
 	}
-	for range objects {
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
 	}
 }
 
