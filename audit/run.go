@@ -62,7 +62,7 @@ func newAudit(opts Options, parts int) *audit {
 		// for pages and batches.
 		keyMemory: opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
 		keep:      opts.Memory / 16 / int64(max(1, min(manyParts, parts))), requesting: make(chan struct{}, maxRequests),
-		scan: scan.Options{PageBudget: page, ReadAhead: true, Shared: new(scan.Shared)},
+		scan: scan.Options{PageBudget: page, ReadAhead: true, Shared: &scan.Shared{Keep: opts.Memory / 8}},
 	}
 }
 

@@ -47,10 +47,7 @@ type page struct {
 // openChunk prepares to read a chunk's pages from src, readSize bytes at once.
 // The reader must be closed.
 func (f *File) openChunk(c chunk, need Need, src Source, readSize int64) *pageReader {
-	m := f.opts.Shared.memory.take()
-	if m == nil {
-		m = new(memory)
-	}
+	m := f.opts.Shared.openMemory(c)
 	r := &pageReader{
 		chunk: c, need: need, budget: f.opts.PageBudget, pos: c.begin, memory: m,
 		window:  window{src: src, whole: readSize, end: c.end, buf: m.window[:0], spare: m.spare[:0]},
@@ -73,7 +70,7 @@ func (r *pageReader) close(f *File) {
 	}
 	m := r.memory
 	m.window, m.spare, m.body, m.inflate = r.window.buf, r.window.spare, r.body, r.inflate
-	f.opts.Shared.memory.give(m)
+	f.opts.Shared.closeMemory(m)
 }
 
 // next returns the following data page, or nil behind the last one. The page

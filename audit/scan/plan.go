@@ -61,7 +61,7 @@ func (f *File) Plan(rg int, req Request) (*Plan, error) {
 	for _, c := range all {
 		spans = append(spans, c.spans(p.readSize)...)
 	}
-	p.src = joinSpans(f.src, spans, &f.opts.Shared.segments)
+	p.src = joinSpans(f.src, spans, f.opts.Shared)
 	if !f.opts.ReadAhead {
 		p.src.dropSingles()
 	}

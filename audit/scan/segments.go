@@ -27,7 +27,7 @@ type span struct {
 type segments struct {
 	Source
 	list     []*segment // in file order, apart from each other
-	buffers  *freeList[buffer]
+	shared   *Shared
 	fetching sync.WaitGroup
 }
 
@@ -39,8 +39,8 @@ type segment struct {
 	done chan struct{} // closed once it is fetched
 	err  error
 
-	buffers *freeList[buffer]
-	buffer  []byte
+	shared *Shared
+	buffer []byte
 
 	mu     sync.Mutex
 	data   []byte
@@ -49,9 +49,9 @@ type segment struct {
 
 // joinSpans plans the segments of spans. Overlapping ones are read each by
 // itself, but for the first.
-func joinSpans(src Source, spans []span, buffers *freeList[buffer]) *segments {
+func joinSpans(src Source, spans []span, shared *Shared) *segments {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
-	s := &segments{Source: src, buffers: buffers}
+	s := &segments{Source: src, shared: shared}
 	var last *segment
 	for _, c := range spans {
 		switch {
@@ -60,7 +60,7 @@ func joinSpans(src Source, spans []span, buffers *freeList[buffer]) *segments {
 		case last != nil && c.begin < last.end:
 			continue
 		case last == nil, last.cut, c.begin-last.end > segmentGap, c.end-last.begin > segmentMax:
-			last = &segment{span: span{begin: c.begin}, done: make(chan struct{}), buffers: buffers}
+			last = &segment{span: span{begin: c.begin}, done: make(chan struct{}), shared: shared}
 			s.list = append(s.list, last)
 		}
 		last.end, last.cut = c.end, c.cut
@@ -95,7 +95,7 @@ func (s *segments) close() {
 	s.fetching.Wait()
 	for _, g := range s.list {
 		if g.buffer != nil {
-			s.buffers.give(g.buffer)
+			s.shared.closeBuffer(g.buffer)
 			g.buffer, g.data = nil, nil
 		}
 	}
@@ -111,7 +111,7 @@ func (g *segment) fetch(ctx context.Context, src Source) error {
 		return g.err
 	}
 	defer close(g.done)
-	g.buffer = slices.Grow(g.buffers.take()[:0], int(g.end-g.begin))[:g.end-g.begin]
+	g.buffer = g.shared.openBuffer(g.end - g.begin)
 	if g.err = src.ReadRange(ctx, g.buffer, g.begin); g.err == nil {
 		g.data = g.buffer
 	}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet/schema"
@@ -11,11 +12,39 @@ import (
 // with, and the schema while it stays the same. The zero value is ready; its use
 // may be concurrent.
 type Shared struct {
+	// Keep is how many bytes of memory wait for their next use at most; 0 means
+	// 16 MiB. Pages that do not fit make each chunk ask for memory of its own.
+	Keep int64
+
 	memory   freeList[*memory]
 	segments freeList[buffer]
 
 	mu   sync.Mutex
 	last *fileSchema
+}
+
+// openMemory returns memory to read a chunk with.
+func (s *Shared) openMemory(c chunk) *memory {
+	if m := s.memory.take(c.plain); m != nil {
+		return m
+	}
+	return new(memory)
+}
+
+func (s *Shared) closeMemory(m *memory) { s.memory.give(m, s.keep()) }
+
+// openBuffer returns n bytes.
+func (s *Shared) openBuffer(n int64) buffer {
+	return slices.Grow(s.segments.take(n)[:0], int(n))[:n]
+}
+
+func (s *Shared) closeBuffer(b buffer) { s.segments.give(b, s.keep()) }
+
+func (s *Shared) keep() int64 {
+	if s.Keep > 0 {
+		return s.Keep
+	}
+	return 16 << 20
 }
 
 // freeList keeps memory for the next who needs it, so much in all. Unlike a
@@ -26,24 +55,35 @@ type freeList[T interface{ size() int64 }] struct {
 	held int64
 }
 
-// keepFree is how many bytes a list keeps at most.
-const keepFree = 16 << 20
-
-// take returns the zero value when there is none.
-func (l *freeList[T]) take() (x T) {
+// take returns the least that is large enough for so many bytes, else the
+// largest there is, or the zero value.
+func (l *freeList[T]) take(bytes int64) (x T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.list); n > 0 {
-		x, l.list = l.list[n-1], l.list[:n-1]
+	best := -1
+	for i, y := range l.list {
+		if best < 0 {
+			best = i
+			continue
+		}
+		n, least := y.size(), l.list[best].size()
+		if n > least && least < bytes || n < least && n >= bytes {
+			best = i
+		}
+	}
+	if best >= 0 {
+		x = l.list[best]
+		l.list = slices.Delete(l.list, best, best+1)
 		l.held -= x.size()
 	}
 	return x
 }
 
-func (l *freeList[T]) give(x T) {
+// give keeps memory, unless that makes it more than so many bytes in all.
+func (l *freeList[T]) give(x T, keep int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := x.size(); l.held+n <= keepFree {
+	if n := x.size(); l.held+n <= keep {
 		l.list, l.held = append(l.list, x), l.held+n
 	}
 }
