@@ -41,6 +41,8 @@ type source struct {
 	fallback string
 }
 
+const defaultMemory = "512MiB"
+
 func sources() []source {
 	return []source{
 		{name: "warehouse", env: []string{"WAP_WAREHOUSE"}, key: "warehouse"},
@@ -53,7 +55,7 @@ func sources() []source {
 		{name: "region", env: []string{"AWS_REGION", "AWS_DEFAULT_REGION"}},
 		{name: "profile", env: []string{"AWS_PROFILE"}},
 		{name: "commit-timeout", fallback: "5m"},
-		{name: "memory", fallback: "512MiB"},
+		{name: "memory", fallback: defaultMemory},
 	}
 }
 
@@ -125,10 +127,14 @@ func (s *settings) commitTimeout() (time.Duration, error) {
 	return d, nil
 }
 
+// memory is never 0: the collector is told of it, too.
 func (s *settings) memory() (int64, error) {
 	value, err := s.value("memory")
-	if err != nil || value == "" {
+	if err != nil {
 		return 0, err
+	}
+	if value == "" {
+		value = defaultMemory
 	}
 	n, ok := parseSize(value)
 	if !ok || n < 16<<20 {

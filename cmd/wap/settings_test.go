@@ -1,8 +1,15 @@
 package main
 
 import (
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/wap-cli/wap/wap/store"
 )
 
 func lookupIn(vars map[string]string) func(string) (string, bool) {
@@ -99,6 +106,26 @@ func TestExpand(t *testing.T) {
 	for _, text := range []string{"${env:NONE}", "${env:EMPTY}", "${DAG}", "${env:}", "${env:DAG"} {
 		if got, err := f.expand(fileText{text: text, line: 3, column: 6}, getenv); err == nil || !strings.HasPrefix(err.Error(), "wap.yaml:3:6: ") {
 			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+}
+
+// TestMemoryIsALimit: of the whole process, whether it is given or not. A limit
+// of 0 would have the collector run all the time.
+func TestMemoryIsALimit(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	file := filepath.Join(t.TempDir(), "a.parquet")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for want, flags := range map[int64][]string{448 << 20: nil, 28 << 20: {"--memory", "32MiB"}} {
+		debug.SetMemoryLimit(math.MaxInt64)
+		s := system{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, openStore: store.Open}
+		if code := s.run(t.Context(), append([]string{"check", file, "--checks", "builtin"}, flags...)); code != 3 {
+			t.Errorf("%v: exit %d", flags, code)
+		}
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("%v: the limit is %d bytes, want %d", flags, got, want)
 		}
 	}
 }
