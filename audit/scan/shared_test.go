@@ -7,7 +7,7 @@ import "testing"
 func TestFreeListFits(t *testing.T) {
 	var l freeList[buffer]
 	for _, n := range []int{20, 50, 10, 30} {
-		l.give(make(buffer, n), 100)
+		l.give(make(buffer, n), 110)
 	}
 	for _, step := range []struct {
 		take int64
