@@ -57,9 +57,10 @@ func (f *File) Plan(rg int, req Request) (*Plan, error) {
 		}
 	}
 	p.readSize = min(f.opts.ReadSize, max(minReadSize, readBudget/int64(max(1, len(all)))))
+	ahead := aheadOf(all, f.opts.PageBudget/8)
 	var spans []span
 	for _, c := range all {
-		spans = append(spans, c.spans(p.readSize)...)
+		spans = append(spans, c.spans(p.readSize, max(p.readSize, ahead))...)
 	}
 	p.src = joinSpans(f.src, spans, f.opts.Shared)
 	if !f.opts.ReadAhead {
@@ -68,13 +69,33 @@ func (f *File) Plan(rg int, req Request) (*Plan, error) {
 	return p, nil
 }
 
-// spans are the parts of the chunk that are read whatever stands in them, as far
-// as one read of size goes. What has to be read of levels is a guess; pages tell.
-func (c plannedChunk) spans(size int64) []span {
+// aheadOf is how much of each chunk's values is fetched ahead: all, if that is
+// within a limit, else equal shares of it.
+func aheadOf(chunks []plannedChunk, limit int64) int64 {
+	total := int64(0)
+	for _, c := range chunks {
+		if c.need == ReadValues {
+			total += c.end - c.begin
+		}
+	}
+	if total <= limit {
+		return limit
+	}
+	return limit / int64(len(chunks))
+}
+
+// spans are the parts of the chunk that are read whatever stands in them: of
+// values as many bytes as are fetched ahead, in reads of size, else as far as one
+// read goes. What has to be read of levels is a guess; pages tell.
+func (c plannedChunk) spans(size, ahead int64) []span {
 	upTo := func(from, n int64) span { return span{from, min(c.end, from+n), from+n < c.end} }
 	switch {
 	case c.need == ReadValues:
-		return []span{upTo(c.begin, size)}
+		var list []span
+		for from, to := c.begin, min(c.end, c.begin+ahead); from < to; from += size {
+			list = append(list, upTo(from, min(size, to-from)))
+		}
+		return list
 	case c.column.MaxDef == 0:
 		return []span{upTo(c.begin, headRead)}
 	case c.begin < c.data && c.data < c.end:
