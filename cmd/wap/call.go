@@ -59,11 +59,19 @@ func (c *call) settleHint() string {
 	return settleAgain
 }
 
+// rareCollections is how much the heap may grow before it is collected, in
+// percent, while it is far from its limit.
+const rareCollections = 400
+
 // limitHeap has the collector keep the process within memory, an eighth of which
-// is for what is not the heap's. A lower limit that is set already stands.
-func limitHeap(memory int64) {
+// is for what is not the heap's, and run less often below that. A lower limit
+// that is set already stands, and so does $GOGC.
+func (c *call) limitHeap(memory int64) {
 	if limit := memory - memory/8; limit < debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(limit)
+	}
+	if _, set := c.getenv("GOGC"); !set {
+		debug.SetGCPercent(rareCollections)
 	}
 }
 
@@ -216,7 +224,7 @@ func (c *call) baseConfig() (wap.Config, error) {
 	if err != nil {
 		return wap.Config{}, err
 	}
-	limitHeap(memory)
+	c.limitHeap(memory)
 	open := func(ctx context.Context, url string) (store.Store, store.Location, error) {
 		location, err := store.ParseURL(url)
 		if err != nil {
