@@ -23,7 +23,7 @@ func constantOf(key manifest.KeyValue) (*scan.Vector, error) {
 	}
 	c := &scan.Column{
 		Index: -1, Path: []string{key.Name}, Dotted: key.Name, Type: t,
-		Physical: constantPhysical(t), Repetition: scan.Optional, MaxDef: 1,
+		Physical: constantPhysical(t), Repetition: scan.Optional, MaxDef: 1, Absent: []uint8{1},
 	}
 	v := &scan.Vector{Column: c, Need: scan.ReadValues}
 	if key.Value == hiveNull {

@@ -158,8 +158,8 @@ func (e *rowEncoder) start(n int) {
 
 // column appends one column to every row: for each entry its levels, so that
 // NULL, an empty list and a list of NULL differ, and its value with its length.
-// The levels are as deep as the schema; two files whose columns differ in being
-// nullable give what is there the same mark.
+// Two files whose columns differ in being nullable give what is there, and what
+// is not, the same mark.
 func (e *rowEncoder) column(vec *scan.Vector) {
 	row, next := -1, 0
 	for i := range vec.Entries {
@@ -172,7 +172,7 @@ func (e *rowEncoder) column(vec *scan.Vector) {
 			e.rows[row] = append(e.rows[row], vec.Rep[i])
 		}
 		if vec.IsNull(i) {
-			e.rows[row] = append(e.rows[row], vec.Column.MaxDef-vec.Def[i])
+			e.rows[row] = append(e.rows[row], vec.Column.Absent[vec.Def[i]])
 			continue
 		}
 		values, pos := vec.Lookup(next)

@@ -70,7 +70,11 @@ type Column struct {
 	TypeLength int    // bytes of a FIXED_LEN_BYTE_ARRAY, else 0
 	MaxDef     uint8
 	MaxRep     uint8
-	Ref        Ref // of the leaf itself
+	// Absent says, by definition level below MaxDef, what is absent: 1 the leaf,
+	// 2 what is around it, and so on, required or not, so that columns that differ
+	// in being nullable agree. An empty list comes after the NULL of its elements.
+	Absent []uint8
+	Ref    Ref // of the leaf itself
 }
 
 // Nullable reports whether a row can lack a value in this column.

@@ -21,6 +21,7 @@ func (f *fileSchema) leaf(n *schema.PrimitiveNode, at place) (Type, error) {
 	c := Column{
 		Index: index, Path: sc.ColumnPath(), Dotted: at.path,
 		Repetition: Repetition(n.RepetitionType()), MaxDef: at.def, MaxRep: at.rep,
+		Absent: at.absent(),
 	}
 	if id := n.FieldID(); id >= 0 {
 		c.FieldID = &id

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
@@ -22,6 +23,29 @@ type place struct {
 	def    uint8 // definition level at which the group around is present
 	rep    uint8
 	exists uint8 // definition level at which the innermost repeated ancestor has an element
+	// steps counts what could be absent on the way, and levels says which of it
+	// each definition level brings: a required node is a step without a level.
+	steps  uint8
+	levels []uint8
+}
+
+// step goes past what could be absent; with a level where it can be.
+func (p place) step(level bool) place {
+	if p.steps++; level {
+		p.def++
+		p.levels = append(slices.Clip(p.levels), p.steps)
+	}
+	return p
+}
+
+// absent says, by definition level below the full one, what is absent, counted
+// from the leaf.
+func (p place) absent() []uint8 {
+	out := make([]uint8, len(p.levels))
+	for def, step := range p.levels {
+		out[def] = p.steps - step + 1
+	}
+	return out
 }
 
 func (f *fileSchema) build() error {
@@ -47,22 +71,23 @@ func (f *fileSchema) visit(n schema.Node, at place) (Type, error) {
 	if isRepeated(n) {
 		f.addRef(at, at.def, Type{Kind: List})
 		list := len(f.refs) - 1
-		elem, err := f.element(n, at.within("[]"))
+		elem, err := f.element(n, at.step(false).within("[]").step(false))
 		if err != nil {
 			return Type{}, err
 		}
 		f.refs[list].Type = Type{Kind: List, Fields: []Field{{Name: "element", Type: elem}}}
 		return f.refs[list].Type, nil
 	}
-	if isOptional(n) {
-		at.def++
-	}
-	return f.element(n, at)
+	return f.element(n, at.step(isOptional(n)))
 }
 
 // within moves to the instances of a repeated node.
 func (p place) within(mark string) place {
-	return place{path: p.path + mark, def: p.def + 1, rep: p.rep + 1, exists: p.def + 1}
+	p = p.step(true)
+	p.path += mark
+	p.rep++
+	p.exists = p.def
+	return p
 }
 
 // child moves to a field of a struct.
@@ -130,7 +155,7 @@ func (f *fileSchema) list(n *schema.GroupNode, at place) (Type, error) {
 		err error
 	)
 	if elem == middle {
-		et, err = f.element(elem, within)
+		et, err = f.element(elem, within.step(false))
 	} else {
 		et, err = f.visit(elem, within)
 	}
