@@ -60,7 +60,9 @@ func (p *judgement) start(ctx context.Context, units []*unit, group startGates) 
 			i++
 			group.Go(func() {
 				defer p.audit.release()
-				to <- r.read(ctx)
+				defer func() { to <- r }()
+				defer r.panics.catch()
+				r.read(ctx)
 			})
 		}
 		for ; i < len(done); i++ {

@@ -127,8 +127,9 @@ func TestParquetTesting(t *testing.T) {
 	}
 }
 
-// A file without columns has no rows that anybody could look at.
-func TestNoColumns(t *testing.T) {
+// withoutColumns is a file that has none.
+func withoutColumns(t *testing.T) File {
+	t.Helper()
 	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, nil, -1))
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root)
@@ -138,11 +139,40 @@ func TestNoColumns(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return memoryFile("a", out.Bytes())
+}
+
+// A file without columns has no rows that anybody could look at.
+func TestNoColumns(t *testing.T) {
+	bare := withoutColumns(t)
 	r := mustRun(t, mustParse(t, checks("unique: dt", "not_null: dt")),
-		Partition{Partition: keyed("dt", "1"), Files: []File{memoryFile("a", out.Bytes())}}, Options{})
+		Partition{Partition: keyed("dt", "1"), Files: []File{bare}}, Options{})
 	for _, id := range []string{"unique(dt)", "not_null(dt)"} {
 		if a := resultOf(t, r, id); a.Outcome != Error || a.Error.Cause != CauseData || a.Error.File != "a" {
 			t.Errorf("%+v", a)
+		}
+	}
+	// On either side of a comparison, or on both.
+	shelf := &shelf{data: map[string][]Partition{
+		"bare": {publishedAs("bare", bare)}, "full": {publishedAs("full", fileOf(t, "f", longs("x", 1)))},
+	}, controls: declare("c.json/a row_count 0")}
+	full := []File{fileOf(t, "g", longs("x", 1))}
+	for _, tt := range []struct {
+		item  string
+		files []File
+		why   string
+	}{
+		{"reconcile: {with: {control: c.json}}", []File{bare}, "file a has no column to count its rows by"},
+		{"reconcile: {with: {partition: full}}", []File{bare}, "file a has no column to count its rows by"},
+		{"reconcile: {with: {partition: bare}}", full, "bare: file a has no column to count its rows by"},
+		{"reconcile: {with: {partition: bare}}", nil, "bare: file a has no column to count its rows by"},
+		{"matches: {with: {partition: full}}", []File{bare}, "file a has no column to compare"},
+		{"matches: {with: {partition: bare}}", []File{bare}, "file a has no column to compare"},
+		{"matches: {with: {partition: bare}}", full, "bare: file a has no column to compare"},
+		{"matches: {with: {partition: bare}}", nil, "bare: file a has no column to compare"},
+	} {
+		if a := shelf.against(t, tt.item, tt.files...); a.Outcome != Error || a.Error.Cause != CauseData || a.Message != tt.why {
+			t.Errorf("%s: %s %s", tt.item, a.Outcome, a.Message)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, agai
 	defer stop()
 	type outcome struct {
 		state
-		err error
+		err    error
+		panics *carried
 	}
 	done := make([]chan outcome, len(units))
 	for i := range done {
@@ -74,8 +75,11 @@ func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, agai
 				return
 			}
 			go func() {
-				s := again.open(u)
-				done[i] <- outcome{s, p.rescanUnit(inner, u, slots, s)}
+				o := outcome{panics: &carried{}}
+				defer func() { done[i] <- o }()
+				defer o.panics.catch()
+				o.state = again.open(u)
+				o.err = p.rescanUnit(inner, u, slots, o.state)
 			}()
 		}
 	}()
@@ -86,6 +90,7 @@ func (p *judgement) rescan(ctx context.Context, units []*unit, slots []int, agai
 			break
 		}
 		p.audit.release()
+		r.panics.again()
 		switch {
 		case failed != nil:
 		case r.err != nil:

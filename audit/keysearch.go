@@ -25,11 +25,16 @@ func (k *keyset) repeated(limit, parallel int, fn func(c candidates) error) erro
 	found := k.none()
 	for first := 0; first < keyParts; first += parallel {
 		var group sync.WaitGroup
+		var panics carried
 		round := k.parts[first:min(first+parallel, keyParts)]
 		for i := range round {
-			group.Go(func() { errs[i] = k.search(&round[i], &searchers[i]) })
+			group.Go(func() {
+				defer panics.catch()
+				errs[i] = k.search(&round[i], &searchers[i])
+			})
 		}
 		group.Wait()
+		panics.again()
 		for i := range round {
 			if errs[i] != nil {
 				return errs[i]

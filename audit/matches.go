@@ -61,7 +61,9 @@ func bindMatches(c *Check, b *binding) (assertion, error) {
 	if len(b.files) == 0 {
 		return m, nil
 	}
-	m.paths = m.columnsOf(b.files[0].scan)
+	if m.paths = m.columnsOf(b.files[0].scan); len(m.paths) == 0 {
+		return nil, fmt.Errorf("file %s has no column to compare", b.files[0].Key)
+	}
 	for i, path := range m.paths {
 		slot, leaf, err := b.column(path, true)
 		switch {
@@ -211,6 +213,9 @@ func unitsOf(others []*other) int {
 
 // fits refuses a side whose columns are others, and brings them into one order.
 func (m *matches) fits(o *other) error {
+	if len(o.slots) == 0 {
+		return dataFailure("%s: file %s has no column to compare", o.part.Path, o.files[0].Key)
+	}
 	if m.paths == nil {
 		m.paths, m.leaves = o.paths(), o.leaves
 		return nil

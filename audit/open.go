@@ -62,6 +62,7 @@ func (p *judgement) openAll(ctx context.Context, files []*openFile) {
 	seats := semaphore.NewWeighted(opensAtOnce)
 	kept := p.audit.keep
 	var group sync.WaitGroup
+	var panics carried
 	for _, f := range files {
 		opts, weight, size := p.audit.scan, int64(largeOpen), f.Source.Size()
 		if size <= openSmall {
@@ -76,10 +77,12 @@ func (p *judgement) openAll(ctx context.Context, files []*openFile) {
 		}
 		group.Go(func() {
 			defer seats.Release(weight)
+			defer panics.catch()
 			f.open(ctx, p.audit.counted(f.Source), opts)
 		})
 	}
 	group.Wait()
+	panics.again()
 }
 
 func (f *openFile) open(ctx context.Context, src scan.Source, opts scan.Options) {

@@ -115,7 +115,10 @@ func bindReconcile(c *Check, b *binding) (assertion, error) {
 	}
 	if len(r.reckoner.by) == 0 && !slices.ContainsFunc(r.columns, func(slot int) bool { return slot >= 0 }) {
 		// Rows are counted by whatever column comes first.
-		_, _, err = b.column(b.files[0].scan.Columns()[0].Dotted, false)
+		var first string
+		if first, err = countingColumn(b.files[0]); err == nil {
+			_, _, err = b.column(first, false)
+		}
 	}
 	for k, leaf := range leaves[len(r.by):] {
 		if leaf != nil && r.metrics[k].kind == "sum" && classOf(leaf) == floating && !tolerant {

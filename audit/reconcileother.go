@@ -72,6 +72,10 @@ func (r *reconcile) readPart(ctx context.Context, p *judgement, part *Partition,
 	if err != nil {
 		return err
 	}
+	if len(o.slots) == 0 {
+		_, err := countingColumn(o.files[0])
+		return dataFailure("%s: %s", part.Path, err)
+	}
 	there := reckoner{metrics: r.metrics, names: r.by, sets: r.sets, side: otherSide, limit: r.reckoner.limit}
 	leaves, err := r.place(&there, o.columnAgain)
 	if err != nil {
@@ -112,9 +116,20 @@ func (r *reconcile) paths(j *judgement) []string {
 		}
 	}
 	if len(paths) == 0 {
-		paths = append(paths, j.files[0].scan.Columns()[0].Dotted)
+		if first, err := countingColumn(j.files[0]); err == nil {
+			paths = append(paths, first)
+		}
 	}
 	return paths
+}
+
+// countingColumn is whatever column comes first: the rows that a footer claims
+// are those of its values.
+func countingColumn(f *openFile) (string, error) {
+	if len(f.scan.Columns()) == 0 {
+		return "", fmt.Errorf("file %s has no column to count its rows by", f.Key)
+	}
+	return f.scan.Columns()[0].Dotted, nil
 }
 
 // columnAgain finds a column that was bound.

@@ -123,15 +123,21 @@ func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*R
 func (a *audit) judgeAll(ctx context.Context, parts []Partition, configs []*Config) ([]*judged, error) {
 	results, errs := make([]*judged, len(parts)), make([]error, len(parts))
 	seats := make(chan struct{}, a.opts.Parallel)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	// A part may wait for what one that panicked holds.
+	panics := carried{stop: stop}
 	var group sync.WaitGroup
 	for i := range parts {
 		seats <- struct{}{}
 		group.Go(func() {
 			defer func() { <-seats }()
+			defer panics.catch()
 			results[i], errs[i] = a.judge(ctx, &parts[i], configs[i])
 		})
 	}
 	group.Wait()
+	panics.again()
 	for _, err := range errs {
 		if err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ type reading struct {
 	stats   []string
 	badUTF8 []fault
 	outside error
+	panics  carried
 }
 
 // units lists the row groups that somebody reads, live files first: what stands
@@ -89,6 +90,7 @@ func (p *judgement) scan(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
+		r.panics.again()
 		p.merge(r)
 		<-places
 		p.audit.progress(r.unit)
@@ -115,16 +117,16 @@ func drain(done []chan *reading) {
 
 // read scans one row group. A broken column takes out the assertions that read
 // it, and the rest is read again without it.
-func (r *reading) read(ctx context.Context) *reading {
+func (r *reading) read(ctx context.Context) {
 	for {
 		err := r.pass(ctx)
 		var fault *scan.Error
 		switch {
 		case err == nil:
-			return r
+			return
 		case !errors.As(err, &fault):
 			r.outside = err
-			return r
+			return
 		}
 		r.setBroken(fault)
 	}
