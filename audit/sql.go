@@ -50,7 +50,72 @@ func query(r *reader, n *yaml.Node, name string) (any, bool) {
 		r.fail(n, "%s is empty", name)
 		return nil, false
 	}
+	if key, open := openMark(text); open {
+		r.failHint(n, fmt.Sprintf("write '${partition.%s}', with a cast where it is no text", key),
+			"${partition.%s} stands outside of quotes, where its value would be read as SQL", key)
+		return nil, false
+	}
 	return text, ok
+}
+
+// openMark finds the first key whose value would not stand in a plain text,
+// which is the only place that it cannot leave.
+func openMark(sql string) (key string, open bool) {
+	for i := 0; i < len(sql); {
+		if sql[i] == partitionMark[0] {
+			return markedKey(sql[i:]), true
+		}
+		n, plain := token(sql, i)
+		if at := strings.Index(sql[i:i+n], partitionMark); at >= 0 && !plain {
+			return markedKey(sql[i+at:]), true
+		}
+		i += n
+	}
+	return "", false
+}
+
+func markedKey(rest string) string { return strings.Split(rest, partitionMark)[1] }
+
+// token is how long what begins at i is: a text, a quoted name, a comment, or one
+// byte of anything else. A text is plain when nothing but a quote ends it or is
+// special in it.
+func token(sql string, i int) (n int, plain bool) {
+	rest, end := sql[i:], ""
+	switch {
+	case rest[0] == '\'':
+		// A letter before makes it a text with escapes.
+		end, plain = "'", i == 0 || !isNameByte(sql[i-1])
+	case rest[0] == '"', rest[0] == '`':
+		end = rest[:1]
+	case strings.HasPrefix(rest, "--"):
+		end = "\n"
+	case strings.HasPrefix(rest, "/*"):
+		end = "*/"
+	case rest[0] == '$':
+		tag := 1
+		for tag < len(rest) && isNameByte(rest[tag]) {
+			tag++
+		}
+		if tag == len(rest) || rest[tag] != '$' {
+			return 1, false
+		}
+		end = rest[:tag+1]
+	default:
+		return 1, false
+	}
+	start := max(len(end), 1)
+	if end == "\n" || end == "*/" {
+		start = 2
+	}
+	at := strings.Index(rest[start:], end)
+	if at < 0 {
+		return len(rest), false
+	}
+	return start + at + len(end), plain
+}
+
+func isNameByte(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
 }
 
 func readEngine(r *reader, n *yaml.Node, name string) (any, bool) {

@@ -126,3 +126,31 @@ func TestSQLQuotes(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestSQLMarks: where a key's value could leave the text, or stands in none, the
+// query is refused.
+func TestSQLMarks(t *testing.T) {
+	for query, good := range map[string]bool{
+		"SELECT '${partition.dt}'":                         true,
+		"SELECT 'it''s ${partition.dt}', \"a'b\"":          true,
+		"SELECT 1 -- it's\nWHERE a = '${partition.dt}'":    true,
+		"SELECT /* it's */ '${partition.dt}' || 'x'":       true,
+		"SELECT $1, '${partition.dt}'":                     true,
+		"SELECT ${partition.dt}":                           false,
+		"SELECT 'a' || ${partition.dt} || 'b'":             false,
+		"SELECT \"${partition.dt}\"":                       false,
+		"SELECT `${partition.dt}`":                         false,
+		"SELECT 1 -- ${partition.dt}\n":                    false,
+		"SELECT 1 /* '${partition.dt}' */":                 false,
+		"SELECT E'${partition.dt}'":                        false,
+		"SELECT $$ '${partition.dt}' $$":                   false,
+		"SELECT $q$ '${partition.dt}' $q$":                 false,
+		"SELECT '${partition.dt}":                          false,
+		"SELECT '${partition.dt}', ${partition.hour}, 'a'": false,
+	} {
+		_, err := Parse("checks.yaml", []byte(checks(fmt.Sprintf("sql: {query: %q}", query))), Vars{})
+		if good && err != nil || !good && (err == nil || !strings.Contains(err.Error(), "3:18: ${partition.")) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
