@@ -197,13 +197,16 @@ func (b *blame) column(ctx context.Context) (name string, all int64) {
 
 // likeTask is 1 for the name of a column that says who wrote a row.
 func likeTask(path string) int {
-	if strings.Contains(strings.ToLower(path), "task") {
+	name := strings.ToLower(path)
+	words := strings.FieldsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
+	if strings.Contains(name, "task") || slices.Contains(words, "part") || slices.Contains(words, "shard") {
 		return 1
 	}
 	return 0
 }
 
-// integerColumns are plain columns of integers, without keys and hidden ones.
+// integerColumns are plain columns of integers that may be named with a value,
+// without keys and hidden ones.
 func (p *judgement) integerColumns(key []string) (paths []string) {
 	at := slices.IndexFunc(p.files, func(f *openFile) bool { return f.scan != nil })
 	if at < 0 {
@@ -218,6 +221,8 @@ func (p *judgement) integerColumns(key []string) (paths []string) {
 	}
 	for _, c := range p.files[at].scan.Columns() {
 		integers := c.MaxRep == 0 && c.Type.Kind >= scan.Int8 && c.Type.Kind <= scan.Int64
+		// An attribution is stored: what may be a value of the data is not.
+		integers = integers && (likeTask(c.Dotted) > 0 || p.config.storeSamples)
 		if integers && !slices.Contains(skip, c.Dotted) {
 			paths = append(paths, c.Dotted)
 		}

@@ -11,11 +11,11 @@ import (
 
 // partOf is a file of ten orders from id first on, written by a task.
 func partOf(t *testing.T, key, task string, first int) File {
-	var ids, cents, shop []any
+	var ids, cents, shard []any
 	for i := range 10 {
-		ids, cents, shop = append(ids, first+i), append(cents, 100+first+i), append(shop, first/10)
+		ids, cents, shard = append(ids, first+i), append(cents, 100+first+i), append(shard, first/10)
 	}
-	f := fileOf(t, key, longs("id", ids...), longs("cents", cents...), longs("shop", shop...))
+	f := fileOf(t, key, longs("id", ids...), longs("cents", cents...), longs("shard", shard...))
 	f.Task, f.Attempt, f.Run = task, key, "load"
 	if task == "" {
 		f.Attempt, f.Run = "", ""
@@ -31,7 +31,7 @@ func attributionOf(t *testing.T, r *Report, id string) string {
 func TestAttribution(t *testing.T) {
 	part := func(key string, first int) File { return partOf(t, key, "", first) }
 	twice := []File{partOf(t, "a0", "0", 0), partOf(t, "a1", "1", 10), partOf(t, "b1", "1", 10)}
-	mixed := fileOf(t, "m", longs("id", 1, 2, 99), longs("cents", 1, 1, 1), longs("shop", 0, 1, 2))
+	mixed := fileOf(t, "m", longs("id", 1, 2, 99), longs("cents", 1, 1, 1), longs("shard", 0, 1, 2))
 	tests := []struct {
 		name  string
 		part  Partition
@@ -54,8 +54,8 @@ func TestAttribution(t *testing.T) {
 			map[string]string{"unique(id)": "10 surplus rows are exactly whole files of task 1, written again: 10 of its 20 rows; " +
 				"10 surplus rows of task 1, attempt b1, run load; b1 has 10 keys of a1"}},
 		{"files without a writer", Partition{Files: []File{part("a", 0), part("b", 10), part("c", 10)}}, []string{"primary_key: id"},
-			map[string]string{"primary_key(id)": "10 surplus rows are exactly shop 1's contribution, written twice; c has 10 keys of b"}},
-		{"hidden columns", Partition{Files: []File{part("a", 0), part("b", 10), part("c", 10)}}, []string{"primary_key: {columns: [id], redact: [shop]}"},
+			map[string]string{"primary_key(id)": "10 surplus rows are exactly shard 1's contribution, written twice; c has 10 keys of b"}},
+		{"hidden columns", Partition{Files: []File{part("a", 0), part("b", 10), part("c", 10)}}, []string{"primary_key: {columns: [id], redact: [shard]}"},
 			map[string]string{"primary_key(id)": "10 surplus rows are exactly whole files, written again; c has 10 keys of b"}},
 		{"rows here and there", Partition{Files: []File{part("a", 0), mixed}}, []string{"unique: id", "row_count: {equals: 11}"},
 			map[string]string{"unique(id)": "m has 2 keys of a", "row_count": ""}},
@@ -83,6 +83,24 @@ func TestAttribution(t *testing.T) {
 					t.Errorf("%s: %s:\ngot  %s\nwant %s", tt.name, id, got, want)
 				}
 			}
+		}
+	}
+}
+
+// An attribution is stored: a column that may hold values of the data is named
+// only where values may be.
+func TestAttributionLeavesValuesOut(t *testing.T) {
+	file := func(key string, first int) File {
+		return fileOf(t, key, longs("id", first, first+1), longs("patient", first, first))
+	}
+	part := Partition{Files: []File{file("a", 0), file("b", 10), file("c", 10)}}
+	for head, want := range map[string]string{
+		"":                      "2 surplus rows are exactly whole files, written again",
+		"store_samples: true\n": "2 surplus rows are exactly patient 10's contribution, written twice",
+	} {
+		r := mustRun(t, mustParse(t, head+checks("unique: id")), part, Options{})
+		if got := attributionOf(t, r, "unique(id)"); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", head, got, want)
 		}
 	}
 }
