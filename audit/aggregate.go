@@ -72,7 +72,8 @@ type aggregateValue struct {
 	f     float64
 	b     []byte
 	text  string
-	n     int64 // how many values it was computed over
+	plain string // the text as a number, where that differs
+	n     int64  // how many values it was computed over
 }
 
 type aggregateState struct {

@@ -187,6 +187,9 @@ func (ch *change) limit(memory int64) {
 
 func (ch *change) finish(ctx context.Context, p *judgement) verdict {
 	v := verdict{expected: ch.expected(), grade: GradeFooter, tested: p.rows, counts: []Count{}}
+	if lost := p.unopenedLive(); ch.metric == "row_count" && lost != nil {
+		return verdict{failure: notEvaluated(lost)}
+	}
 	now := ch.count(p)
 	if ch.column != "" {
 		inner := ch.assertion.finish(ctx, p)
@@ -231,6 +234,16 @@ func (ch *change) count(p *judgement) string {
 		}
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// unopenedLive is the failure of the first live file that did not open.
+func (p *judgement) unopenedLive() *Failure {
+	for _, f := range p.live {
+		if f.failure != nil {
+			return f.failure
+		}
+	}
+	return nil
 }
 
 func (ch *change) states(ctx context.Context, p *judgement) ([]*manifest.Manifest, *Failure) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -70,7 +71,7 @@ func (m *measured) finish(context.Context, *judgement) verdict {
 		return v
 	}
 	v.tested, v.observed, v.holds = got.n, got.text, m.holds(got)
-	v.metrics = []manifest.Metric{metric(m.name, m.check.Columns[0], got.text)}
+	v.metrics = []manifest.Metric{metric(m.name, m.check.Columns[0], cmp.Or(got.plain, got.text))}
 	return v
 }
 

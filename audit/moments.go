@@ -234,11 +234,15 @@ func (t *trueRate) merge(o accumulator) {
 	t.yes += other.yes
 }
 
+// rateDigits, and six more, are kept of a rate that has no end.
+const rateDigits = 12
+
 func (t *trueRate) value() (aggregateValue, bool) {
 	if t.n == 0 {
 		return aggregateValue{}, false
 	}
-	return aggregateValue{ratio: big.NewRat(t.yes, t.n), text: percentText(t.yes, t.n), n: t.n}, true
+	share := big.NewRat(t.yes, t.n)
+	return aggregateValue{ratio: share, text: percentText(t.yes, t.n), plain: ratioText(share, rateDigits), n: t.n}, true
 }
 
 // variety finds out whether there are two different values, as keys are compared:

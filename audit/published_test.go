@@ -112,7 +112,7 @@ func TestChange(t *testing.T) {
 	full := &shelf{
 		states: []*manifest.Manifest{
 			stateOf("2025-02-26", 8, "sum", "x", "30.0"), stateOf("2025-03-01", 100, "sum", "x", "NaN"),
-			stateOf("2025-03-03", 20), stateOf("2025-03-04", 10, "sum", "x", "45", "null_count", "x", "0", "avg", "x", "4.5"),
+			stateOf("2025-03-03", 20), stateOf("2025-03-04", 10, "sum", "x", "45", "null_count", "x", "0", "avg", "x", "4.5", "true_rate", "b", "0.5"),
 			stateOf("2025-03-05", 99999), stateOf("2025-03-06", 1),
 		},
 		past: []*manifest.Manifest{stateOf("2025-03-05", 12), stateOf("2025-03-05", 4)},
@@ -144,6 +144,8 @@ func TestChange(t *testing.T) {
 		{"states without the metric", full, "change: {metric: sum, column: x, baseline: median(9), max_rise: 20%}", ten, "pass 45 against 37.5: +20%"},
 		{"nulls from 0", full, "change: {metric: null_count, column: x, max_rise: 900%}", []File{nulls}, "fail 2 against 0: from 0"},
 		{"no nulls from 0", full, "change: {metric: null_count, column: x, max_rise: 0%}", ten, "pass 0 against 0: no change"},
+		{"a rate", full, "change: {metric: true_rate, column: b, max_drop: 50%}", []File{fileOf(t, "a", bools("b", true, false, false, false))}, "pass 0.25 against 0.5: -50%"},
+		{"a lower rate", full, "change: {metric: true_rate, column: b, max_drop: 50%}", []File{fileOf(t, "a", bools("b", true, false, false, false, false))}, "fail 0.2 against 0.5: -60%"},
 		{"files", full, "change: {metric: file_count, max_rise: 50%}", ten, "fail 2 against 1: +100%"},
 		{"baseline 0, rise", small, "change: {metric: row_count, max_rise: 99900%}", ten, "fail 10 against 0: from 0"},
 		{"baseline 0, drop", small, "change: {metric: row_count, max_drop: 10%}", ten, "pass 10 against 0: from 0"},
@@ -191,6 +193,20 @@ func TestChangeLeavesItsMetric(t *testing.T) {
 		if got := fmt.Sprint(r.Partitions[0].Metrics) + " " + resultOf(t, r, "change").Observed; got != want {
 			t.Errorf("%s: %s, want %s", mode, got, want)
 		}
+	}
+}
+
+// Rows that readers would see and nobody could count are not left out.
+func TestChangeWithoutLiveFile(t *testing.T) {
+	c := mustParse(t, checks("change: {metric: row_count, max_drop: 10%}", "change: {metric: file_count, max_rise: 100%}"))
+	bad := memoryFile("old", []byte("no parquet at all"))
+	part := Partition{Partition: day("2025-03-05"), Mode: manifest.ModeAppend, Live: []File{bad}, Files: []File{fileOf(t, "new", longs("x", ids(10)...))}}
+	r := mustRun(t, c, part, Options{Published: &shelf{states: []*manifest.Manifest{stateOf("2025-03-04", 10)}}})
+	if a := resultOf(t, r, "change"); a.Outcome != Error || a.Error.File != "old" || a.Error.Cause != CauseData {
+		t.Errorf("%s %s %+v", a.Outcome, a.Observed, a.Error)
+	}
+	if a := resultOf(t, r, "change#2"); a.Observed != "2 against 1: +100%" {
+		t.Errorf("%+v", a)
 	}
 }
 
