@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
-	"slices"
-	"strings"
 
 	"github.com/wap-cli/wap/audit/scan"
 )
@@ -195,16 +193,20 @@ func (s *intervalState) add(v *view) {
 			continue
 		}
 		s.tested++
+		// A group whose values all lie outside lacks every interval.
+		s.keys = s.hasher.appendTuple(s.keys[:0], v, by.of(row))
+		g := s.groups[string(s.keys)]
+		if g == nil {
+			if s.failure != nil {
+				continue
+			}
+			g = s.group(string(s.keys), s.of.sample(v, row, by.of(row)))
+		}
 		values, k := vec.Lookup(pos)
 		x := exactAt(vec.Column, values, k)
 		if !x.IsInt64() || s.of.from != nil && x.Int64() < *s.of.from || s.of.to != nil && x.Int64() > s.of.end() {
 			s.outside++
 			continue
-		}
-		s.keys = s.hasher.appendTuple(s.keys[:0], v, by.of(row))
-		g := s.groups[string(s.keys)]
-		if g == nil {
-			g = s.group(string(s.keys), s.of.sample(v, row, by.of(row)))
 		}
 		s.mark(g, s.of.number(x.Int64()))
 	}
@@ -227,18 +229,22 @@ func (i *intervals) end() int64 {
 func (s *intervalState) group(key string, first Sample) *filled {
 	g := &filled{key: key, blocks: map[int64]uint64{}, first: first}
 	s.groups[key], s.list = g, append(s.list, g)
-	s.size += int64(2*len(key) + 256)
+	s.grow(int64(2*len(key) + 256))
 	return g
+}
+
+// grow counts bytes, and notes when they are too many.
+func (s *intervalState) grow(n int64) {
+	if s.size += n; s.failure == nil && s.size > s.of.memory {
+		s.failure = fmt.Errorf("the groups and their intervals take more than %d bytes: give more memory, or choose rows by where", s.of.memory)
+	}
 }
 
 func (s *intervalState) mark(g *filled, n int64) { s.fill(g, n>>6, 1<<(n&63)) }
 
 func (s *intervalState) fill(g *filled, block int64, set uint64) {
 	if _, known := g.blocks[block]; !known {
-		s.size += 40
-		if s.failure == nil && s.size > s.of.memory {
-			s.failure = fmt.Errorf("the groups and their intervals take more than %d bytes: give more memory, or choose rows by where", s.of.memory)
-		}
+		s.grow(40)
 	}
 	if s.failure == nil {
 		g.blocks[block] |= set
@@ -284,6 +290,9 @@ func (i *intervals) merge(st state) {
 		t.failure = s.failure
 	}
 	for _, g := range s.list {
+		if t.failure != nil {
+			return
+		}
 		into := t.groups[g.key]
 		if into == nil {
 			into = t.group(g.key, g.first)
@@ -323,49 +332,30 @@ func (i *intervals) finish(context.Context, *judgement) verdict {
 	}
 	text, _ := get[string](i.check, "every")
 	v := verdict{expected: "a value in every interval of " + text, grade: GradeScan, tested: t.tested}
-	if len(t.list) == 0 {
+	if t.tested == t.outside {
 		v.noValue, v.observed = true, "no value"
 		v.counts = []Count{{"rows_outside", t.outside}}
 		return v
 	}
 	first, last := i.bounds()
+	span := fmt.Sprintf("from %s to that of %s", i.begin(first), i.begin(last))
+	if i.hidden() {
+		span = "from the first to the last"
+	}
 	if last < first || uint64(last)-uint64(first) >= maxIntervals {
 		return verdict{failure: &Failure{Cause: CauseData, Column: i.leaf.Dotted, Message: fmt.Sprintf(
-			"from %s to %s there are more than %d intervals of %s", i.begin(first), i.begin(last), maxIntervals, text)}}
+			"%s there are more than %d intervals of %s", span, maxIntervals, text)}}
 	}
-	v.expected += fmt.Sprintf(", from %s to that of %s", i.begin(first), i.begin(last))
+	v.expected += ", " + span
 	each := last - first + 1
 	for _, g := range t.list {
-		lack := each - g.count()
-		v.violations += lack
-		if len(i.by) == 0 && lack > 0 {
-			shown := i.lacking(g, first, last, maxMissing)
-			v.message = "nothing from " + strings.Join(shown, ", ")
-			if more := lack - int64(len(shown)); more > 0 {
-				v.message += fmt.Sprintf(", and %d more", more)
-			}
-			continue
-		}
-		room := i.check.Samples - int64(len(v.samples))
-		for _, begin := range i.lacking(g, first, last, min(lack, room)) {
-			at := g.first
-			at.Values = append(slices.Clone(at.Values), Value{Column: i.leaf.Dotted, Text: "none from " + begin})
-			v.samples = append(v.samples, at)
+		if lack := each - g.count(); lack > 0 {
+			v.violations += lack
+			i.show(&v, g, missing{first, last, lack})
 		}
 	}
 	v.holds = v.violations == 0
 	v.observed = fmt.Sprintf("%d of %d intervals missing", v.violations, each*int64(len(t.list)))
 	v.counts = []Count{{"intervals", each}, {"groups", int64(len(t.list))}, {"rows_outside", t.outside}}
 	return v
-}
-
-// lacking are the beginnings of up to most intervals of a group without a value.
-func (i *intervals) lacking(g *filled, first, last, most int64) []string {
-	var list []string
-	for n := first; n <= last && int64(len(list)) < most; n++ {
-		if g.blocks[n>>6]>>(n&63)&1 == 0 {
-			list = append(list, i.begin(n))
-		}
-	}
-	return list
 }

@@ -164,6 +164,16 @@ func TestCompleteIntervals(t *testing.T) {
 	if got := fmt.Sprint(a.Samples); got != want || a.Violations != 3 || a.Observed != "3 of 8 intervals missing" {
 		t.Errorf("%s, %s, want %s", a.Observed, got, want)
 	}
+	// Every row of b lies outside.
+	groups := func(d ...any) File { return fileOf(t, "0", days("d", d...), strs("k", "a", "a", "b", "b")) }
+	a = judgeOne(t, "complete_intervals: {column: d, every: 1d, from: 1970-01-03, to: 1970-01-04, by: [k]}", groups(2, 3, 0, 9))
+	if a.Outcome != Fail || a.Violations != 2 || a.Observed != "2 of 4 intervals missing" || a.Samples[0].Row != 2 {
+		t.Errorf("%s %s %v", a.Outcome, a.Observed, a.Samples)
+	}
+	a = judgeOne(t, "complete_intervals: {column: d, every: 1d, from: 1970-01-03, by: [k]}", groups(0, 1, 0, 1))
+	if a.Outcome != Fail || !a.Vacuous || a.Observed != "no value" {
+		t.Errorf("%s %s %v", a.Outcome, a.Observed, a.Samples)
+	}
 	a = judgeOne(t, "complete_intervals: {column: x, every: 1d}", fileOf(t, "0", days("x", 0, 9)))
 	if a.Message != "nothing from 1970-01-02, 1970-01-03, 1970-01-04, 1970-01-05, 1970-01-06, and 3 more" {
 		t.Error(a.Message)
@@ -178,6 +188,25 @@ func TestCompleteIntervals(t *testing.T) {
 	} {
 		if _, err := Parse("c", []byte(checks("complete_intervals: "+text)), Vars{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A hidden column's first and last value are values, too.
+func TestIntervalsRedacted(t *testing.T) {
+	for item, violations := range map[string]int64{
+		"complete_intervals: {column: x, every: 1d}":          2,
+		"complete_intervals: {column: x, every: 1d, by: [k]}": 6,
+		"complete_intervals: {column: y, every: 1}":           0,
+	} {
+		c := mustParse(t, "defaults: {redact: [x, y]}\n"+checks(item))
+		file := fileOf(t, "0", days("x", 20151, 20154), strs("k", "a", "b"), longs("y", 20151, 1<<40))
+		a := resultOf(t, mustRun(t, c, Partition{Files: []File{file}}, Options{}), c.checks[0].ID)
+		text := fmt.Sprintf("%+v %+v", a, a.Error)
+		for _, hidden := range []string{"2025-03", "20151", "109951162777"} {
+			if strings.Contains(text, hidden) || a.Outcome == Pass || a.Violations != violations {
+				t.Errorf("%s: %s", item, text)
+			}
 		}
 	}
 }
