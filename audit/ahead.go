@@ -49,6 +49,7 @@ func (p *judgement) start(ctx context.Context, units []*unit, group startGates) 
 			select {
 			case group.places <- struct{}{}:
 			case <-ctx.Done():
+				ended = true // without a place nothing may be merged
 			}
 			ended = ended || p.audit.acquire(ctx) != nil
 			p.audit.ahead.Release(r.cost())

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -173,6 +174,27 @@ func TestNoColumns(t *testing.T) {
 	} {
 		if a := shelf.against(t, tt.item, tt.files...); a.Outcome != Error || a.Error.Cause != CauseData || a.Message != tt.why {
 			t.Errorf("%s: %s %s", tt.item, a.Outcome, a.Message)
+		}
+	}
+}
+
+// A footer is no evidence for the rest of a file whose store went away.
+func TestTrustWithoutStore(t *testing.T) {
+	good := manyGroups(t, "a", 4, 50, 4)
+	rules := &Rules{Default: mustParse(t, checks("not_null: id", "sum: {column: price, min: 0}")), TrustFooter: true}
+	opts := Options{Parallel: 1, Memory: 64 << 10}
+	whole := runRules(t, rules, Partition{Files: []File{good}}, opts)
+	if a := resultOf(t, whole, "not_null(id)"); a.Outcome != Pass || a.Grade != GradeFooter {
+		t.Fatalf("%+v", a)
+	}
+	for n := range whole.Requests {
+		left := &atomic.Int64{}
+		left.Store(n)
+		r := runRules(t, rules, Partition{Files: []File{{Key: "a", Source: failingSource{good.Source, left}}}}, opts)
+		for _, id := range []string{"not_null(id)", "sum(price)"} {
+			if a := resultOf(t, r, id); a.Outcome != Error || a.Error.Cause != CauseOutside {
+				t.Errorf("read %d of %d: %s is %s", n, whole.Requests, id, a.Outcome)
+			}
 		}
 	}
 }

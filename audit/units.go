@@ -282,8 +282,14 @@ func (p *judgement) merge(r *reading) {
 			trial.assertion.merge(r.states[i])
 		}
 	}
-	for t, s := range r.trusted {
-		p.trials[t].assertion.merge(s)
+	for t, s := range r.trusted { // the order does not matter: each goes to its own
+		if r.outside != nil {
+			// Nothing after a lost row group is merged: what its footer says is
+			// not all there is to know.
+			p.trials[t].fail(failureIn(r.unit.file, r.outside))
+		} else {
+			p.trials[t].assertion.merge(s)
+		}
 	}
 	if r.unit.file.live {
 		return // the rest is about what is judged
