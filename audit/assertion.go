@@ -100,6 +100,9 @@ type binding struct {
 	zone  *time.Location // of the checks file, may be nil
 	// spansLive is set by an assertion that is also fed the live files.
 	spansLive bool
+	// fileless is set by an assertion that is judged without a file to bind to,
+	// by what the other side has.
+	fileless bool
 }
 
 // fileNeed says what must be in order before an assertion can be judged.

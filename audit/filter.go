@@ -37,12 +37,15 @@ func (b *binding) filter(c *Check, inner assertion) (assertion, error) {
 	if c.Where == nil {
 		return inner, nil
 	}
-	where, err := b.condition(c.Where)
-	if err != nil {
-		return nil, err
+	where := &compiled{condition: c.Where} // no row will be seen
+	if !b.fileless {
+		var err error
+		if where, err = b.condition(c.Where); err != nil {
+			return nil, err
+		}
 	}
 	f := &filtered{inner: inner, where: where}
-	if again, ok := inner.(rescanner); ok {
+	if again, ok := inner.(rescanner); ok && !b.fileless {
 		again.only(where)
 	}
 	if k, ok := inner.(keeper); ok {

@@ -71,7 +71,7 @@ func bindGroups(c *Check, b *binding) (assertion, error) {
 	}
 	g := &groupCheck{check: c}
 	b.need(needFooters)
-	if len(b.files) == 0 {
+	if b.fileless = len(b.files) == 0; b.fileless {
 		return g, nil
 	}
 	for _, path := range by {

@@ -206,7 +206,7 @@ func (p *judgement) otherKeys(c *Check) *trial {
 
 // try binds one check. What it would need and cannot have is its failure.
 func (p *judgement) try(c *Check, b *binding) *trial {
-	b.wants, b.needs, b.spansLive = nil, needNothing, false
+	b.wants, b.needs, b.spansLive, b.fileless = nil, needNothing, false, false
 	t := &trial{check: c}
 	assertion, err := c.kind.bind(c, b)
 	if err == nil {

@@ -58,7 +58,7 @@ func bindMatches(c *Check, b *binding) (assertion, error) {
 	m.with, _ = get[reference](c, "with")
 	m.keys, _ = get[[]string](c, "keys")
 	b.need(needFooters)
-	if len(b.files) == 0 {
+	if b.fileless = len(b.files) == 0; b.fileless {
 		return m, nil
 	}
 	if m.paths = m.columnsOf(b.files[0].scan); len(m.paths) == 0 {

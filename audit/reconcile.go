@@ -106,7 +106,7 @@ func bindReconcile(c *Check, b *binding) (assertion, error) {
 		}
 	}
 	b.need(needFooters)
-	if len(b.files) == 0 {
+	if b.fileless = len(b.files) == 0; b.fileless {
 		return r, nil
 	}
 	leaves, err := r.place(&r.reckoner, b.column)

@@ -253,3 +253,26 @@ func TestWhereSpansLive(t *testing.T) {
 		t.Errorf("%s of %d", summary(a), a.RowsTotal)
 	}
 }
+
+// A candidate without files lacks what the other side has, with a condition too.
+func TestWhereWithoutFiles(t *testing.T) {
+	there := []Partition{publishedAs("there", fileOf(t, "b", longs("x", 1, 2, 3)))}
+	shelf := &shelf{data: map[string][]Partition{"there": there, day("2025-03-04").Path: there}, states: []*manifest.Manifest{stateOf("2025-03-04", 3)}}
+	for item, want := range map[string]string{
+		"matches: {with: {partition: there}}":                 "fail 3/3",
+		"matches: {with: {partition: there}, where: x > 1}":   "fail 2/2",
+		"matches: {with: {partition: there}, where: x > 9}":   "warn 0/0 vacuous",
+		"matches: {with: {partition: there}, where: y > 9}":   "error 0/0",
+		"reconcile: {with: {partition: there}, where: x > 1}": "fail 1/0",
+		"reconcile: {with: {partition: there}, where: x > 9}": "pass 0/0",
+		"groups: {by: [x], where: x > 1}":                     "fail 2/0",
+		"row_count: {min: 1, where: x > 1}":                   "fail 0/0 vacuous",
+		"relationships: {column: x, to: there, where: x > 1}": "warn 0/0 vacuous",
+	} {
+		if a := shelf.against(t, item); summary(a) != want {
+			t.Errorf("%s: %s, want %s; %s", item, summary(a), want, a.Message)
+		} else if a.Outcome == Fail && !a.Vacuous && strings.Contains(item, "where") && !strings.Contains(a.Expected, " where x > 1") {
+			t.Errorf("%s: expected %s", item, a.Expected)
+		}
+	}
+}
