@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wap-cli/wap/manifest"
@@ -105,14 +106,19 @@ func (d *declaration) groups(lines []manifest.Control) error {
 	for _, index := range order {
 		var key []byte
 		var values []Value
-		for _, column := range d.of.by {
+		for i, column := range d.of.by {
 			value, known := find(byIndex[index], column)
-			null := !known || value == "null"
-			if n, err := parseNumber(value); err == nil {
+			known = known && value != "null"
+			if plain, err := strconv.Unquote(value); err == nil && strings.HasPrefix(value, `"`) {
+				value = plain
+			}
+			// As appendGroupKey does: a text is itself.
+			text := i < len(d.of.leaves) && classOf(d.of.leaves[i]) == texts
+			if n, err := parseNumber(value); err == nil && !text {
 				value = n.String()
 			}
-			key = appendGroupText(key, value, null)
-			values = append(values, Value{Column: column, Text: value, Null: null})
+			key = appendGroupText(key, value, !known)
+			values = append(values, Value{Column: column, Text: value, Null: !known})
 		}
 		if first, twice := seen[string(key)]; twice {
 			return dataFailure("control file %s declares one group twice, at %s and %s", d.name, first, index)

@@ -22,7 +22,8 @@ type Published interface {
 	// nothing is there; with want.Live it may be nothing.
 	Data(ctx context.Context, p *Partition, want Reference) ([]Partition, error)
 	// Controls returns what a control file declares, flattened to dotted names; a
-	// name may stand once for each task.
+	// name may stand once for each task. A text is itself, but for one that is null
+	// or begins with a quote: it is written in Go's quotes.
 	Controls(ctx context.Context, name string) ([]manifest.Control, error)
 	// InputRows is how many rows the pinned inputs have.
 	InputRows(ctx context.Context) (int64, error)

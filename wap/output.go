@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wap-cli/wap/audit/scan"
@@ -183,6 +184,12 @@ func flatten(v any, at string, fn func(key, value string)) {
 		}
 	case nil:
 		fn(at, "null")
+	case string:
+		// What would read as null, or as quoted, is quoted.
+		if v == "null" || strings.HasPrefix(v, `"`) {
+			v = strconv.Quote(v)
+		}
+		fn(at, v)
 	default:
 		fn(at, fmt.Sprint(v))
 	}

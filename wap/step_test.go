@@ -190,7 +190,7 @@ func TestWhatACommandMayDoWrong(t *testing.T) {
 }
 
 func TestWhatACommandMayWrite(t *testing.T) {
-	const control = `mkdir "$WAP_OUT/_control"; echo '{"rows": 5, "sum": 12.50, "by": {"eu": null}}' > "$WAP_OUT/_control/t.json"; `
+	const control = `mkdir "$WAP_OUT/_control"; echo '{"rows": 5, "sum": 12.50, "by": {"eu": null, "us": "null"}}' > "$WAP_OUT/_control/t.json"; `
 	for name, c := range map[string]struct {
 		script string
 		scope  []string
@@ -224,7 +224,7 @@ func TestWhatACommandMayWrite(t *testing.T) {
 			w := examine(t, y.disk)
 			if strings.Contains(name, "control") {
 				controls := fmt.Sprint(w.chain[1].Runs[0].Controls)
-				if controls != "[{main t.json by.eu null} {main t.json rows 5} {main t.json sum 12.50}]" {
+				if controls != "[{main t.json by.eu null} {main t.json by.us \"null\"} {main t.json rows 5} {main t.json sum 12.50}]" {
 					t.Errorf("controls %s", controls)
 				}
 			}
