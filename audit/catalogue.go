@@ -30,6 +30,8 @@ type kind struct {
 	nulls        []string // words that `nulls` takes, the default first
 	// settle fills in defaults that depend on other parameters or on the call.
 	settle func(r *reader, c *Check)
+	// idle names parameters that say nothing beside the others, and why.
+	idle func(c *Check) (names []string, why string)
 	// verify looks at parameters together; it returns what is wrong.
 	verify func(c *Check) error
 	// bind prepares the assertion for a partition. Its error is the data's:

@@ -19,6 +19,12 @@ func groupKinds() []*kind {
 			param{name: "require", fallback: refBaseline, read: requirement},
 			param{name: "max_drop", read: share},
 		),
+		idle: func(c *Check) ([]string, string) {
+			if _, listed := get[[]literal](c, "require"); listed {
+				return []string{"axis", "on_no_baseline"}, "beside a list of values: there is no baseline"
+			}
+			return nil, ""
+		},
 		verify: verifyGroups, bind: bindGroups,
 	}}
 }

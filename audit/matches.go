@@ -19,6 +19,12 @@ func matchKinds() []*kind {
 			{name: "columns", read: columnNames},
 			{name: "on_no_baseline", fallback: "warn", read: word("warn", "skip", "fail")},
 		},
+		idle: func(c *Check) ([]string, string) {
+			if with, _ := get[reference](c, "with"); with.kind != refBaseline {
+				return []string{"on_no_baseline"}, "unless it is compared with the baseline"
+			}
+			return nil, ""
+		},
 		verify: verifyMatches, bind: bindMatches,
 	}}
 }

@@ -287,6 +287,15 @@ func (p *parsing) complete(c *Check, n *yaml.Node, at map[string]*yaml.Node) {
 	if c.kind.settle != nil {
 		c.kind.settle(p.reader, c)
 	}
+	if c.kind.idle != nil {
+		names, why := c.kind.idle(c)
+		for _, name := range names {
+			if at[name] != nil {
+				p.fail(at[name], "%s: %s says nothing %s", c.Type, name, why)
+			}
+			delete(c.Params, name)
+		}
+	}
 	if c.kind.verify != nil {
 		if err := c.kind.verify(c); err != nil {
 			place := n

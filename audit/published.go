@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/wap-cli/wap/audit/scan"
 	"github.com/wap-cli/wap/manifest"
@@ -87,10 +88,11 @@ func (p *judgement) publishedFailure(err error) *Failure {
 	return &Failure{Cause: CauseOutside, Message: err.Error()}
 }
 
-// absentText leaves the mark out of the message.
+// absentText leaves the mark out of the message, wherever it was joined on.
 func absentText(err error) string {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) == 2 {
-		return joined.Unwrap()[0].Error()
+	if err == ErrAbsent {
+		return err.Error()
 	}
-	return err.Error()
+	text := strings.TrimSuffix(err.Error(), ErrAbsent.Error())
+	return strings.TrimRight(text, "\n")
 }

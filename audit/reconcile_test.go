@@ -111,8 +111,8 @@ func TestReconcile(t *testing.T) {
 		got := fmt.Sprintf("%s %s", a.Outcome, a.Observed)
 		if a.Error != nil {
 			got = fmt.Sprintf("%s %s", a.Outcome, a.Error.Message)
-			if a.Error.Cause != CauseData {
-				t.Errorf("%s: the cause is %s", tt.item, a.Error.Cause)
+			if a.Error.Cause != CauseData || strings.Contains(got, "\n") {
+				t.Errorf("%s: the cause of %q is %s", tt.item, got, a.Error.Cause)
 			}
 		}
 		why, wrong := strings.CutPrefix(tt.want, "error ")
@@ -149,6 +149,9 @@ func TestReconcileMistakes(t *testing.T) {
 		"groups: {by: []}":                                                  "by names no column",
 		"groups: {by: [a, b], require: [x]}":                                "require lists values of one column",
 		"groups: {by: [a], require: [x], max_drop: 10%}":                    "max_drop needs require: baseline",
+		"groups: {by: [a], require: [x], axis: history}":                    "c.yaml:3:37: groups: axis says nothing beside a list of values",
+		"groups: {by: [a], require: [x], on_no_baseline: fail}":             "c.yaml:3:37: groups: on_no_baseline says nothing",
+		"matches: {with: {table: a}, on_no_baseline: fail}":                 "c.yaml:3:33: matches: on_no_baseline says nothing unless",
 		"groups: {by: [a], require: basline}":                               `require "basline" is not one of baseline`,
 		"groups: {by: [a], max_drop: 110%}":                                 "max_drop is a fraction",
 		"schema_unchanged: [add_colum]":                                     `allow "add_colum" is not one of`,
@@ -250,6 +253,7 @@ func TestSchemaUnchanged(t *testing.T) {
 		{"may be NULL now", "schema_unchanged: [relax_null]", []manifest.Column{column("x", "int64", 0, 0)}, []testColumn{x}, "pass 1 allowed change"},
 		{"may be NULL now, not allowed", "schema_unchanged", []manifest.Column{column("x", "int64", 0, 0)}, []testColumn{x}, "fail column x may be NULL, it could not (against orders/dt=2025-03-05)"},
 		{"nested", "schema_unchanged", []manifest.Column{column("x.list.element", "int64", 3, 1)}, []testColumn{nestedLongs()}, "pass unchanged"},
+		{"a dot in a name is none", "schema_unchanged", []manifest.Column{column("a.b", "int64", 1, 0)}, []testColumn{longs("a.b", 1)}, "fail column a.b is gone; column \"a.b\" is new (against orders/dt=2025-03-05)"},
 		{"a list, it was none", "schema_unchanged", []manifest.Column{column("x", "int64", 1, 0)}, []testColumn{nestedLongs()}, "fail column x is gone; column x.list.element is new (against orders/dt=2025-03-05)"},
 	}
 	for _, tt := range tests {

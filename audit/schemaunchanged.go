@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wap-cli/wap/audit/scan"
@@ -54,10 +55,23 @@ func (s *schemaUnchanged) merge(state)      {}
 
 // leafSchema is a leaf column as it is compared.
 type leafSchema struct {
-	name   string
+	path   []string // names may hold dots
 	typ    string
 	maxDef int64
 	maxRep int64
+}
+
+func (c leafSchema) is(o leafSchema) bool { return slices.Equal(c.path, o.path) }
+
+// name is the path as it is shown, with names quoted that hold a dot.
+func (c leafSchema) name() string {
+	names := slices.Clone(c.path)
+	for i, name := range names {
+		if strings.Contains(name, ".") {
+			names[i] = strconv.Quote(name)
+		}
+	}
+	return strings.Join(names, ".")
 }
 
 func (s *schemaUnchanged) finish(ctx context.Context, p *judgement) verdict {
@@ -97,7 +111,7 @@ func publishedLeaves(m *manifest.Manifest) []leafSchema {
 	var out []leafSchema
 	for _, schema := range m.Schemas {
 		for _, c := range schema.Columns {
-			out = joinLeaf(out, leafSchema{strings.Join(c.Path, "."), c.Logical, c.MaxDef, c.MaxRep})
+			out = joinLeaf(out, leafSchema{c.Path, c.Logical, c.MaxDef, c.MaxRep})
 		}
 	}
 	return out
@@ -108,7 +122,7 @@ func (p *judgement) leaves() []leafSchema {
 	var out []leafSchema
 	for _, f := range p.files {
 		for _, c := range f.scan.Columns() {
-			out = joinLeaf(out, leafSchema{strings.Join(c.Path, "."), c.Type.String(), int64(c.MaxDef), int64(c.MaxRep)})
+			out = joinLeaf(out, leafSchema{c.Path, c.Type.String(), int64(c.MaxDef), int64(c.MaxRep)})
 		}
 	}
 	return out
@@ -116,7 +130,7 @@ func (p *judgement) leaves() []leafSchema {
 
 func joinLeaf(list []leafSchema, c leafSchema) []leafSchema {
 	for i, have := range list {
-		if have.name == c.name {
+		if have.is(c) {
 			list[i].maxDef = max(have.maxDef, c.maxDef)
 			return list
 		}
@@ -141,29 +155,29 @@ func compareLeaves(old, now []leafSchema, allow []string) schemaChange {
 		d.problems = append(d.problems, fmt.Sprintf(format, args...))
 	}
 	for _, was := range old {
-		at := slices.IndexFunc(now, func(c leafSchema) bool { return c.name == was.name })
+		at := slices.IndexFunc(now, func(c leafSchema) bool { return c.is(was) })
 		if at < 0 {
-			report(&d.removed, "", "column %s is gone", was.name)
+			report(&d.removed, "", "column %s is gone", was.name())
 			continue
 		}
 		is := now[at]
 		switch {
 		case is.typ != was.typ:
-			report(&d.types, widening(was.typ, is.typ), "column %s is %s, it was %s", was.name, is.typ, was.typ)
+			report(&d.types, widening(was.typ, is.typ), "column %s is %s, it was %s", was.name(), is.typ, was.typ)
 		case is.maxRep != was.maxRep:
-			report(&d.types, "", "column %s is nested otherwise than it was", was.name)
+			report(&d.types, "", "column %s is nested otherwise than it was", was.name())
 		}
 		switch {
 		case is.maxRep != was.maxRep:
 		case is.maxDef > was.maxDef:
-			report(&d.nullability, relaxNull, "column %s may be NULL, it could not", was.name)
+			report(&d.nullability, relaxNull, "column %s may be NULL, it could not", was.name())
 		case is.maxDef < was.maxDef:
-			report(&d.nullability, "", "column %s cannot be NULL any more", was.name)
+			report(&d.nullability, "", "column %s cannot be NULL any more", was.name())
 		}
 	}
 	for _, is := range now {
-		if !slices.ContainsFunc(old, func(c leafSchema) bool { return c.name == is.name }) {
-			report(&d.added, addColumn, "column %s is new", is.name)
+		if !slices.ContainsFunc(old, func(c leafSchema) bool { return c.is(is) }) {
+			report(&d.added, addColumn, "column %s is new", is.name())
 		}
 	}
 	return d
