@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,9 @@ func (g *groupCheck) open(u *unit) state {
 func (g *groupCheck) merge(st state) {
 	s := st.(*relationState)
 	g.rows += s.rows
-	g.failure = errors.Join(g.failure, s.flush())
+	if g.failure == nil {
+		g.failure = s.flush()
+	}
 }
 
 func (g *groupCheck) finish(ctx context.Context, p *judgement) verdict {
@@ -135,7 +138,7 @@ func (g *groupCheck) finish(ctx context.Context, p *judgement) verdict {
 			return nil
 		})
 	}
-	err = errors.Join(err, g.set.close())
+	err = cmp.Or(err, g.set.close())
 	for _, o := range others {
 		if err != nil {
 			break

@@ -1,10 +1,14 @@
 package audit
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wap-cli/wap/manifest"
 )
 
 // What is spilled is written once, and held memory stays near the budget; what
@@ -74,5 +78,47 @@ func TestSpillFails(t *testing.T) {
 	}
 	if a := resultOf(t, r, "row_count"); a.Outcome != Pass {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The same of rows that are compared: one error, said once, and no row is
+// counted after it.
+func TestTallySpillFails(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	set := tally{budget: 1 << 10, file: runFile{file: full}}
+	b := set.batch()
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 100_000 {
+		b.add(binary.BigEndian.AppendUint64(nil, rng.Uint64()), judgedSide, 0)
+	}
+	if len(b.stashed) != 1 || len(b.counts.list) > 0 {
+		t.Errorf("%d writes were tried, %d rows are held", len(b.stashed), len(b.counts.list))
+	}
+	if err := b.flush(); err == nil || !strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
+	}
+	if err := set.close(); err != nil {
+		t.Error(err)
+	}
+
+	t.Setenv("TMPDIR", t.TempDir()+"/none")
+	file := manyGroups(t, "a", 20, 1000, 9)
+	shelf := &shelf{data: map[string][]Partition{"there": {publishedAs("there", file)}}, states: []*manifest.Manifest{stateOf("2025-03-04", 1)}}
+	shelf.data[day("2025-03-04").Path] = shelf.data["there"]
+	c := mustParse(t, checks("matches: {with: {partition: there}}", "relationships: {columns: [id], to: {table: there, columns: [id]}}",
+		"groups: {by: [id]}", "reconcile: {with: {partition: there}, metrics: [count_distinct(id)]}"))
+	for _, files := range [][]File{{file}, nil} {
+		r := mustRun(t, c, Partition{Partition: day("2025-03-05"), Files: files}, Options{Memory: 64 << 10, Published: shelf, Parallel: 2})
+		for _, a := range r.Assertions {
+			if a.Vacuous || !slices.Contains([]string{"matches", "relationships", "groups", "reconcile"}, a.Type) {
+				continue
+			}
+			if a.Outcome != Error || !strings.Contains(a.Message, "temporary file") || strings.Contains(a.Message, "\n") || len(a.Message) > 300 {
+				t.Errorf("%s: %s, %d bytes: %.300s", a.ID, a.Outcome, len(a.Message), a.Message)
+			}
+		}
 	}
 }

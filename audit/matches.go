@@ -1,8 +1,8 @@
 package audit
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,7 +132,9 @@ func (m *matches) open(u *unit) state {
 func (m *matches) merge(st state) {
 	s := st.(*relationState)
 	m.rows += s.rows
-	m.failure = errors.Join(m.failure, s.flush())
+	if m.failure == nil {
+		m.failure = s.flush()
+	}
 }
 
 // differing is what two multisets do not share.
@@ -157,7 +159,7 @@ func (m *matches) finish(ctx context.Context, p *judgement) verdict {
 	if err == nil {
 		d, err = m.differences()
 	}
-	if err = errors.Join(err, m.set.close()); err == nil {
+	if err = cmp.Or(err, m.set.close()); err == nil {
 		v.samples, err = m.samples(ctx, p, d, others)
 	}
 	if err != nil {
@@ -282,7 +284,7 @@ func (m *matches) differences() (d differing, err error) {
 	if err == nil {
 		err = keys.each(func(_ []byte, p *pair) error { d.add(p); return nil })
 	}
-	return d, errors.Join(err, keys.close())
+	return d, cmp.Or(err, keys.close())
 }
 
 func (d *differing) add(p *pair) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -208,13 +209,13 @@ func (r *reckoner) merge(into map[string]*reckoned, s *reckonerState) error {
 			}
 		}
 	}
-	err := s.failure
 	for _, b := range s.batches {
-		if b != nil {
-			err = errors.Join(err, b.flush())
+		if b == nil || s.failure != nil {
+			continue
 		}
+		s.failure = b.flush()
 	}
-	return err
+	return s.failure
 }
 
 // count fills in the distinct values of both sides.
@@ -233,7 +234,7 @@ func (r *reckoner) count(sides [2]map[string]*reckoned) error {
 			}
 			return nil
 		})
-		if err = errors.Join(err, set.close()); err != nil {
+		if err = cmp.Or(err, set.close()); err != nil {
 			return err
 		}
 	}

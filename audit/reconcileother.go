@@ -1,8 +1,8 @@
 package audit
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -30,7 +30,7 @@ func (r *reconcile) otherSide(ctx context.Context, p *judgement) (*theirs, error
 			return nil, err
 		}
 		out, err := r.declared(name, p.part.Path, controls)
-		return out, errors.Join(err, r.count([2]map[string]*reckoned{r.ours, nil}))
+		return out, cmp.Or(err, r.count([2]map[string]*reckoned{r.ours, nil}))
 	}
 	return r.readOther(ctx, p)
 }
@@ -100,10 +100,12 @@ func (r *reconcile) readPart(ctx context.Context, p *judgement, part *Partition,
 					out.at[key] = Sample{File: rows[0].unit.file.key(), Row: rows[0].row}
 				}
 			}
-			failure = errors.Join(failure, there.merge(groups, s))
+			if failure == nil {
+				failure = there.merge(groups, s)
+			}
 		},
 	})
-	return errors.Join(err, failure)
+	return cmp.Or(err, failure)
 }
 
 // paths are the columns to read of another partition; one, where rows alone are

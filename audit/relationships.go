@@ -1,8 +1,8 @@
 package audit
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wap-cli/wap/audit/scan"
@@ -94,7 +94,9 @@ func (r *relationships) merge(st state) {
 	s := st.(*relationState)
 	r.rows += s.rows
 	r.tested += s.tested
-	r.failure = errors.Join(r.failure, s.flush())
+	if r.failure == nil {
+		r.failure = s.flush()
+	}
 }
 
 func (r *relationships) finish(ctx context.Context, p *judgement) verdict {
@@ -114,7 +116,7 @@ func (r *relationships) finish(ctx context.Context, p *judgement) verdict {
 			return nil
 		})
 	}
-	err = errors.Join(err, r.set.close())
+	err = cmp.Or(err, r.set.close())
 	if err == nil {
 		// Of each key the first row.
 		shown := &keyCheck{check: r.check, slots: r.slots, where: r.where}
@@ -174,8 +176,10 @@ func (o *other) count(ctx context.Context, set *tally, nulls bool) (rows int64, 
 		take: func(st state) {
 			s := st.(*relationState)
 			rows += s.rows
-			failure = errors.Join(failure, s.flush())
+			if failure == nil {
+				failure = s.flush()
+			}
 		},
 	})
-	return rows, errors.Join(err, failure)
+	return rows, cmp.Or(err, failure)
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type tally struct {
 	budget int64 // bytes held in memory, about
 	depth  uint  // how often the tuples were spread already
+	states int64 // batches at once; 0: few
 
 	file     runFile
 	spilling sync.RWMutex // held for writing while parts are written out
@@ -84,14 +86,21 @@ type batch struct {
 	failure error
 }
 
+// limit says how many bytes are held in memory, about, and as much again by so
+// many batches together.
+func (t *tally) limit(budget, states int64) { t.budget, t.states = budget, states }
+
 func (t *tally) batch() *batch { return &batch{of: t} }
 
-// add counts a row of one side.
+// add counts a row of one side. After a failure nothing can come of it.
 func (b *batch) add(tuple []byte, side int, place uint64) {
+	if b.failure != nil {
+		return
+	}
 	p := b.counts.of(xxh3.Hash(tuple), tuple)
 	p.rows[side]++
 	p.first[side] = min(p.first[side], place)
-	if b.counts.size() > max(b.of.budget/16, minTally) {
+	if b.counts.size() > max(b.of.budget/max(16, b.of.states), minTally) {
 		b.stash()
 	}
 }
@@ -104,15 +113,17 @@ func (b *batch) stash() {
 		buf = c.put(buf, b.counts.tuple(c))
 	}
 	at, err := b.of.file.write(buf)
-	b.stashed, b.failure = append(b.stashed, at), errors.Join(b.failure, err)
+	if b.stashed = append(b.stashed, at); b.failure == nil {
+		b.failure = err
+	}
 	b.counts.clear()
 }
 
 // flush passes everything on.
 func (b *batch) flush() error {
-	for i := range b.counts.list {
+	for i := 0; i < len(b.counts.list) && b.failure == nil; i++ {
 		c := &b.counts.list[i]
-		b.failure = errors.Join(b.failure, b.of.put(b.counts.tuple(c), &c.pair))
+		b.failure = b.of.put(b.counts.tuple(c), &c.pair)
 	}
 	b.counts = pairs{}
 	if b.failure == nil {
@@ -245,16 +256,11 @@ func (t *tally) bring(part *tallyPart, fn func(tuple []byte, p *pair) error) err
 	}
 	if size*2 > max(t.budget, minTally) && t.depth < tallyDepth {
 		below := &tally{budget: t.budget, depth: t.depth + 1}
-		for i := range part.counts.list {
-			c := &part.counts.list[i]
-			if err := below.put(part.counts.tuple(c), &c.pair); err != nil {
-				return err
-			}
+		err := t.spread(part, below)
+		if err == nil {
+			err = below.each(fn)
 		}
-		if err := t.records(part.written, below.put); err != nil {
-			return err
-		}
-		return errors.Join(below.each(fn), below.close())
+		return cmp.Or(err, below.close())
 	}
 	err := t.records(part.written, func(tuple []byte, p *pair) error {
 		part.counts.of(xxh3.Hash(tuple), tuple).join(p)
@@ -265,6 +271,17 @@ func (t *tally) bring(part *tallyPart, fn func(tuple []byte, p *pair) error) err
 		err = fn(part.counts.tuple(c), &c.pair)
 	}
 	return err
+}
+
+// spread puts a part's tuples into the parts of another tally.
+func (t *tally) spread(part *tallyPart, below *tally) error {
+	for i := range part.counts.list {
+		c := &part.counts.list[i]
+		if err := below.put(part.counts.tuple(c), &c.pair); err != nil {
+			return err
+		}
+	}
+	return t.records(part.written, below.put)
 }
 
 // close frees the temporary file.
