@@ -179,7 +179,7 @@ func (ch *change) plan(units []*unit) int64 {
 }
 
 // limit implements keeper.
-func (ch *change) limit(memory int64) {
+func (ch *change) limit(memory memoryShare) {
 	if k, ok := ch.assertion.(keeper); ok {
 		k.limit(memory)
 	}

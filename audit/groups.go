@@ -98,7 +98,7 @@ func bindGroups(c *Check, b *binding) (assertion, error) {
 func (g *groupCheck) plan(units []*unit) int64 { return 2 * rowsOf(units) * tallyCost }
 
 // limit implements keeper.
-func (g *groupCheck) limit(memory int64) { g.set.budget = memory }
+func (g *groupCheck) limit(memory memoryShare) { g.set.limit(memory.bytes, memory.states) }
 
 func (g *groupCheck) open(u *unit) state {
 	return &relationState{tuples: tuples{slots: g.slots}, batch: g.set.batch(), unit: u.index, nulls: true}

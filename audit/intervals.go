@@ -178,7 +178,7 @@ var _ keeper = (*intervals)(nil)
 func (i *intervals) plan(units []*unit) int64 { return rowsOf(units)*4 + 1<<20 }
 
 // limit implements keeper: row groups that are being read have a part each.
-func (i *intervals) limit(memory int64) { i.memory = memory / 4 }
+func (i *intervals) limit(memory memoryShare) { i.memory = memory.bytes / 4 }
 
 func (i *intervals) open(*unit) state {
 	return &intervalState{of: i, hasher: keyHasher{slots: i.by}, groups: map[string]*filled{}}

@@ -276,8 +276,15 @@ type keeper interface {
 	// plan is told what is going to be read, and returns how many bytes that
 	// takes, about.
 	plan(units []*unit) int64
-	// limit says how many bytes it may take.
-	limit(memory int64)
+	// limit says how many bytes it may take. What it reports must not depend on
+	// how many states share them: only how often something is written out.
+	limit(memory memoryShare)
+}
+
+// memoryShare is what an assertion may take, in all.
+type memoryShare struct {
+	bytes  int64
+	states int64 // how many there are at once, at most
 }
 
 // shareMemory divides what rows may take among the assertions that keep them.
@@ -298,7 +305,7 @@ func (p *judgement) shareMemory() {
 		left -= needs[k]
 	}
 	for _, k := range keepers {
-		k.limit(needs[k] + left/int64(len(keepers)))
+		k.limit(memoryShare{needs[k] + left/int64(len(keepers)), int64(p.audit.unmerged())})
 	}
 }
 

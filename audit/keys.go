@@ -268,7 +268,8 @@ func (k *keyCheck) plan(units []*unit) int64 {
 }
 
 // limit implements keeper.
-func (k *keyCheck) limit(memory int64) {
+func (k *keyCheck) limit(share memoryShare) {
+	memory := share.bytes
 	if k.dense != (intRange{}) && k.dense.bytes() <= memory {
 		k.keys.dense = newDenseKeys(k.dense)
 		memory -= k.dense.bytes()

@@ -22,6 +22,9 @@ func (k *keyset) repeated(limit, parallel int, fn func(c candidates) error) erro
 	k.spare = nil
 	parallel = max(1, min(parallel, keyParts))
 	searchers, errs := make([]searcher, parallel), make([]error, parallel)
+	for i := range searchers {
+		searchers[i].share = k.budget / int64(max(8, parallel))
+	}
 	found := k.none()
 	for first := 0; first < keyParts; first += parallel {
 		var group sync.WaitGroup
@@ -71,6 +74,7 @@ func (k *keyset) none() candidates {
 // searcher looks for what repeats in parts, one after the other.
 type searcher struct {
 	sorter
+	share  int64 // bytes of entries that it brings together
 	seen   []seenBits
 	loaded []uint64
 	found  []uint64
@@ -98,7 +102,7 @@ func (k *keyset) search(p *keyPart, s *searcher) error {
 	for _, seg := range p.segments {
 		n += seg.length
 	}
-	for n>>s.more > k.budget/8 && s.more < maxRounds {
+	for n>>s.more > s.share && s.more < maxRounds {
 		s.more++
 	}
 	for round := range uint64(1) << s.more {

@@ -38,7 +38,7 @@ func TestCandidateUnits(t *testing.T) {
 	for _, units := range []int{1, 2, 40, 1 << maxUnitBits, 3 << maxUnitBits} {
 		var k keyCheck
 		k.plan(slices.Repeat([]*unit{{}}, units))
-		k.limit(1 << 20)
+		k.limit(memoryShare{bytes: 1 << 20})
 		name := func(index int) int { return k.nameOf(&unit{index: index}) }
 		last := units - 1
 		w := k.keys.take()

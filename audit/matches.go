@@ -120,7 +120,7 @@ func (m *matches) plan(units []*unit) int64 { return 4 * rowsOf(units) * tallyCo
 
 // limit implements keeper: a half for the rows, the rest for the keys of those
 // that differ.
-func (m *matches) limit(memory int64) { m.set.budget = memory / 2 }
+func (m *matches) limit(memory memoryShare) { m.set.limit(memory.bytes/2, memory.states) }
 
 // only keeps to the rows of a condition, here and there.
 func (m *matches) only(where *compiled) { m.where = where }

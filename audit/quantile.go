@@ -45,7 +45,8 @@ type quantile struct {
 type quantileStore struct {
 	q      *big.Rat
 	file   runFile
-	memory int64
+	memory int64 // of what is merged
+	unit   int64 // of a row group
 }
 
 // tallied is a value with how often it stands there.
@@ -98,7 +99,10 @@ func (q *quantile) plan(units []*unit) int64 { return 2 * rowsOf(units) * record
 
 // limit implements keeper: a half for what is merged, the rest for the row groups
 // that are being read.
-func (q *quantile) limit(memory int64) { q.store.memory = memory / 2 }
+func (q *quantile) limit(memory memoryShare) {
+	q.store.memory = memory.bytes / 2
+	q.store.unit = min(q.store.memory/max(8, memory.states), maxUnitMemory)
+}
 
 // recordBytes is what a row takes, about, where all are kept.
 const recordBytes = 64
@@ -116,7 +120,7 @@ const maxUnitMemory = 16 << 20
 
 func (r *ranked) open() *runs[tallied] {
 	if r.runs == nil {
-		r.runs = newRuns[tallied](&r.store.file, min(r.store.memory/8, maxUnitMemory))
+		r.runs = newRuns[tallied](&r.store.file, r.store.unit)
 	}
 	return r.runs
 }

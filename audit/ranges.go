@@ -47,6 +47,7 @@ type ranges struct {
 	table rangeGroups
 	file  runFile
 	half  int64 // bytes for what is sorted
+	unit  int64 // of them for a row group
 
 	total rangeState
 	runs  *runs[rangeRecord]
@@ -157,12 +158,15 @@ var _ keeper = (*ranges)(nil)
 func (r *ranges) plan(units []*unit) int64 { return 4 * rowsOf(units) * recordBytes }
 
 // limit implements keeper.
-func (r *ranges) limit(memory int64) { r.half, r.table.memory = memory/2, memory/4 }
+func (r *ranges) limit(memory memoryShare) {
+	r.half, r.table.memory = memory.bytes/2, memory.bytes/4
+	r.unit = min(r.half/max(8, memory.states), maxUnitMemory)
+}
 
 func (r *ranges) open(u *unit) state {
 	return &rangeState{
 		of: r, hasher: keyHasher{slots: r.slots[2:]}, unit: uint32(u.index),
-		runs: newRuns[rangeRecord](&r.file, min(r.half/8, maxUnitMemory)),
+		runs: newRuns[rangeRecord](&r.file, r.unit),
 	}
 }
 

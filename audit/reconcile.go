@@ -171,11 +171,11 @@ func (r *reconcile) plan(units []*unit) int64 {
 }
 
 // limit implements keeper.
-func (r *reconcile) limit(memory int64) {
-	r.reckoner.limit = int(min(maxGroups, max(1024, memory/4/groupCost)))
+func (r *reconcile) limit(memory memoryShare) {
+	r.reckoner.limit = int(min(maxGroups, max(1024, memory.bytes/4/groupCost)))
 	for _, set := range r.sets {
 		if set != nil {
-			set.budget = memory / 2 / int64(len(r.sets))
+			set.limit(memory.bytes/2/int64(len(r.sets)), memory.states)
 		}
 	}
 }

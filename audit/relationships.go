@@ -70,7 +70,7 @@ var _ keeper = (*relationships)(nil)
 func (r *relationships) plan(units []*unit) int64 { return 2 * rowsOf(units) * tallyCost }
 
 // limit implements keeper.
-func (r *relationships) limit(memory int64) { r.set.budget = memory }
+func (r *relationships) limit(memory memoryShare) { r.set.limit(memory.bytes, memory.states) }
 
 // only keeps samples to the rows that were counted.
 func (r *relationships) only(where *compiled) { r.where = where }

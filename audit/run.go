@@ -22,8 +22,8 @@ const (
 	// maxRequests is how many requests are under way at once: more than a store
 	// answers in the time that one takes bring nothing.
 	maxRequests = 32
-	// manyParts is among how many partitions memory for small files is divided at
-	// most. Not by the parallelism, on which no report may depend.
+	// manyParts is how many partitions are judged at once at most, and among how
+	// many memory is divided. Not by the parallelism, on which no report may depend.
 	manyParts = 8
 )
 
@@ -58,9 +58,9 @@ func newAudit(opts Options, parts int) *audit {
 	return &audit{
 		ahead: semaphore.NewWeighted(fetched), aheadBytes: fetched,
 		opts: opts, tokens: make(chan struct{}, opts.Parallel),
-		// Half for keys, of as many partitions as are judged at once; the rest is
+		// Half for keys, of as many partitions as may be judged at once; the rest is
 		// for pages and batches.
-		keyMemory: opts.Memory / 2 / int64(max(1, min(opts.Parallel, parts))),
+		keyMemory: opts.Memory / 2 / int64(max(1, min(manyParts, parts))),
 		keep:      opts.Memory / 16 / int64(max(1, min(manyParts, parts))), requesting: make(chan struct{}, maxRequests),
 		scan: scan.Options{PageBudget: page, ReadAhead: true, Shared: &scan.Shared{Keep: opts.Memory / 8}},
 	}
@@ -74,6 +74,9 @@ func (a *audit) acquire(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
+
+// unmerged is how many row groups of a partition are read and not merged, at most.
+func (a *audit) unmerged() int { return 2 * cap(a.tokens) }
 
 func (a *audit) release() { <-a.tokens }
 
@@ -122,7 +125,7 @@ func Run(ctx context.Context, rules *Rules, parts []Partition, opts Options) (*R
 // groups at once; the tokens bound both together.
 func (a *audit) judgeAll(ctx context.Context, parts []Partition, configs []*Config) ([]*judged, error) {
 	results, errs := make([]*judged, len(parts)), make([]error, len(parts))
-	seats := make(chan struct{}, a.opts.Parallel)
+	seats := make(chan struct{}, min(a.opts.Parallel, manyParts))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// A part may wait for what one that panicked holds.

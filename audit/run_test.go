@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -227,6 +228,79 @@ func TestCancelled(t *testing.T) {
 	r, err := Run(ctx, &Rules{Default: mustParse(t, manyChecks)}, []Partition{part}, opts)
 	if r != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("report %v, error %v", r, err)
+	}
+}
+
+// cancelling ends the context at its nth read, which succeeds.
+type cancelling struct {
+	scan.Source
+	left   *atomic.Int64
+	cancel context.CancelFunc
+}
+
+func (s cancelling) ReadRange(ctx context.Context, p []byte, off int64) error {
+	if s.left.Add(-1) == 0 {
+		s.cancel()
+	}
+	return s.Source.ReadRange(context.WithoutCancel(ctx), p, off)
+}
+
+// Whenever the context ends, the audit does.
+func TestCancelledAnywhere(t *testing.T) {
+	good := manyGroups(t, "a", 6, 20, 4)
+	c := mustParse(t, checks("not_null: id", "unique: [id, note]"))
+	opts := Options{Now: testNow(), Parallel: 1, Memory: 64 << 10}
+	part := Partition{Partition: manifest.Partition{Table: "t", Path: "t"}, Files: []File{good}}
+	reads := mustRun(t, c, part, opts).Requests
+	for n := range reads * 20 {
+		ctx, cancel := context.WithCancel(context.Background())
+		left := &atomic.Int64{}
+		left.Store(n%reads + 1)
+		part.Files = []File{{Key: "a", Source: cancelling{good.Source, left, cancel}}}
+		if _, err := Run(ctx, &Rules{Default: c}, []Partition{part}, opts); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("read %d: %v", n, err)
+		}
+		cancel()
+	}
+}
+
+// What is too much for memory is too much whatever the parallelism.
+func TestLimitsDoNotDependOnParallelism(t *testing.T) {
+	var by, at []any
+	for i := range 2000 {
+		by, at = append(by, i), append(at, i%7)
+	}
+	file := fileOf(t, "a", longs("k", by...), days("x", at...), days("y", make([]any, len(at))...))
+	c := mustParse(t, checks("complete_intervals: {column: x, every: 7d, from: 1970-01-01, by: [k]}",
+		"mutually_exclusive_ranges: {lower: x, upper: y, by: [k], nulls: open}", "reconcile: {with: {control: c}, by: [k]}"))
+	var parts []Partition
+	for i := range 8 {
+		parts = append(parts, Partition{Partition: manifest.Partition{Table: "t", Path: fmt.Sprintf("t/k=%d", i)}, Files: []File{file}})
+	}
+	outcomes := map[string]bool{}
+	for _, memory := range []int64{1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20} {
+		var first string
+		for _, parallel := range []int{1, 8} {
+			r, err := Run(context.Background(), &Rules{Default: c}, parts, Options{Now: testNow(), Parallel: parallel, Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			for _, a := range r.Assertions {
+				fmt.Fprintf(&text, "%s %s %s %s\n", a.Partition, a.ID, a.Outcome, a.Message)
+				if a.Type == "complete_intervals" {
+					outcomes[string(a.Outcome)] = true
+				}
+			}
+			if first == "" {
+				first = text.String()
+			} else if text.String() != first {
+				t.Errorf("%d bytes: parallel %d says\n%s\nand 1\n%s", memory, parallel, text.String(), first)
+			}
+		}
+	}
+	if !outcomes["pass"] || !outcomes["error"] {
+		t.Errorf("the limits were never met, or always: %v", outcomes)
 	}
 }
 
