@@ -54,7 +54,8 @@ type File struct {
 // useful but for Now.
 type Options struct {
 	Now time.Time
-	// Memory is the budget for the whole audit in bytes; 0 means 512 MiB.
+	// Memory is the budget for the whole audit in bytes; 0 means DefaultMemory.
+	// Plugins get as much again, all that run at the same time together.
 	Memory int64
 	// Parallel is how many row groups are decoded at once; 0 means GOMAXPROCS.
 	Parallel int
@@ -68,6 +69,9 @@ type Options struct {
 	// Progress is told bytes read so far and in all; may be nil.
 	Progress func(done, total int64)
 }
+
+// DefaultMemory is the budget of an audit whose options name none.
+const DefaultMemory = 512 << 20
 
 // Plugins runs the commands of exec and sql.
 type Plugins interface {

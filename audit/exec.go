@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wap-cli/wap/manifest"
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -98,6 +99,7 @@ type pluginVerdict struct {
 	Violations int64           `json:"violations"`
 	Samples    []Sample        `json:"samples"`
 	Message    string          `json:"message"`
+	Detail     string          `json:"detail"` // of an error; may hold values of the data
 }
 
 func (e *plugin) finish(ctx context.Context, p *judgement) verdict {
@@ -135,6 +137,11 @@ func (e *plugin) ask(ctx context.Context, p *judgement, words []string, query st
 	if err != nil {
 		return nil, verdict{failure: p.publishedFailure(err)}
 	}
+	done, err := p.audit.plugins.take(ctx, e.memory(p, query))
+	if err != nil {
+		return nil, verdict{failure: p.failureOf(err)}
+	}
+	defer done()
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	stdout, stderr, err := p.audit.opts.Plugins.Run(limited, command, doc)
@@ -172,7 +179,7 @@ func (e *plugin) prepare(ctx context.Context, p *judgement, words []string, quer
 	}
 	d := document{
 		Schema: 1, Assertion: e.check.ID, Now: p.audit.opts.Now.UTC(), Parameters: map[string]string{},
-		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys}, Limits: e.limits(p), Query: query,
+		Partition: pluginPartition{p.part.Path, p.part.Table, p.part.Keys}, Limits: e.limits(e.memory(p, query)), Query: query,
 	}
 	if d.Partition.Keys == nil {
 		d.Partition.Keys = []manifest.KeyValue{}
@@ -207,10 +214,10 @@ func (e *plugin) prepare(ctx context.Context, p *judgement, words []string, quer
 	return command, doc, err
 }
 
-func (e *plugin) limits(p *judgement) pluginLimits {
+func (e *plugin) limits(memory int64) pluginLimits {
 	text, _ := get[string](e.check, "timeout")
 	timeout, _ := time.ParseDuration(text) // asked for it before
-	return pluginLimits{e.check.Samples, timeout.Milliseconds(), p.audit.opts.Memory}
+	return pluginLimits{e.check.Samples, timeout.Milliseconds(), memory}
 }
 
 func (e *plugin) add(ctx context.Context, p *judgement, list *[]pluginFile, f File, rows int64) error {
@@ -249,6 +256,10 @@ func (e *plugin) read(stdout []byte, v *verdict) *pluginVerdict {
 		if got.Cause == CauseData {
 			v.failure.Cause = CauseData
 		}
+		// Nobody can tell which column a word of it is from.
+		if len(e.check.Redact) == 0 {
+			v.failure.Detail = tailText([]byte(got.Detail))
+		}
 	case got.Violations < 0:
 		v.failure = e.failed("counted %d violations", got.Violations)
 	}
@@ -265,6 +276,35 @@ func (e *plugin) read(stdout []byte, v *verdict) *pluginVerdict {
 		}
 	}
 	return &got
+}
+
+// pluginBudget is the memory of plugins that run at the same time.
+type pluginBudget struct {
+	free         *semaphore.Weighted
+	whole, share int64
+}
+
+// newPluginBudget divides by partitions, and never by the parallelism: whether a
+// plugin has enough must not depend on the machine.
+func newPluginBudget(memory int64, parts int) pluginBudget {
+	return pluginBudget{semaphore.NewWeighted(memory), memory, max(1, memory/int64(max(1, min(manyParts, parts))))}
+}
+
+// take waits until the plugins that run leave enough.
+func (b *pluginBudget) take(ctx context.Context, n int64) (done func(), err error) {
+	if err := b.free.Acquire(ctx, n); err != nil {
+		return nil, err
+	}
+	return func() { b.free.Release(n) }, nil
+}
+
+// memory is what a plugin may use. An engine that reads the files here is
+// parallel by itself: one after the other, each has all of it.
+func (e *plugin) memory(p *judgement, query string) int64 {
+	if local, _ := get[bool](e.check, "local"); local && query != "" {
+		return p.audit.plugins.whole
+	}
+	return p.audit.plugins.share
 }
 
 // rawText writes a JSON value as text: strings without their quotes.

@@ -199,7 +199,8 @@ func (r *Report) Waive(id, reason string) (n int) {
 }
 
 // WithoutValues is the report as it is stored or written to a file: samples keep
-// their places and lose their values, unless the checks say store_samples.
+// their places and lose their values, as errors do their details, unless the
+// checks say store_samples.
 func (r *Report) WithoutValues() *Report {
 	out := *r
 	out.Assertions = slices.Clone(r.Assertions)
@@ -207,6 +208,11 @@ func (r *Report) WithoutValues() *Report {
 		a := &out.Assertions[i]
 		if a.storeSamples {
 			continue
+		}
+		if a.Error != nil {
+			failure := *a.Error
+			failure.Detail = ""
+			a.Error = &failure
 		}
 		a.Samples = slices.Clone(a.Samples)
 		for j := range a.Samples {

@@ -106,6 +106,8 @@ type Failure struct {
 	File     string `json:"file,omitempty"`
 	Column   string `json:"column,omitempty"`
 	RowGroup *int64 `json:"row_group,omitempty"`
+	// Detail may hold values of the data, and goes where those of samples go.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Sample is one violating row. Values are shown on a terminal; what is stored

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	defaultMemory = 512 << 20
 	minPageBudget = 16 << 20
 	maxPageBudget = 256 << 20
 	// maxRequests is how many requests are under way at once: more than a store
@@ -40,6 +39,7 @@ type audit struct {
 	aheadBytes  int64 // what ahead gives out
 	bytes       atomic.Int64
 	requests    atomic.Int64
+	plugins     pluginBudget
 
 	mu    sync.Mutex
 	done  int64
@@ -48,7 +48,7 @@ type audit struct {
 
 func newAudit(opts Options, parts int) *audit {
 	if opts.Memory <= 0 {
-		opts.Memory = defaultMemory
+		opts.Memory = DefaultMemory
 	}
 	if opts.Parallel <= 0 {
 		opts.Parallel = runtime.GOMAXPROCS(0)
@@ -56,7 +56,8 @@ func newAudit(opts Options, parts int) *audit {
 	page := min(max(opts.Memory/4, minPageBudget), maxPageBudget)
 	fetched := max(1, opts.Memory/16)
 	return &audit{
-		ahead: semaphore.NewWeighted(fetched), aheadBytes: fetched,
+		plugins: newPluginBudget(opts.Memory, parts),
+		ahead:   semaphore.NewWeighted(fetched), aheadBytes: fetched,
 		opts: opts, tokens: make(chan struct{}, opts.Parallel),
 		// Half for keys, of as many partitions as may be judged at once; the rest is
 		// for pages and batches.

@@ -70,6 +70,37 @@ func TestSQLRedacted(t *testing.T) {
 	}
 }
 
+// TestSQLErrorDetails: what an engine says of an error in the data is shown where
+// samples are, and with redact nowhere.
+func TestSQLErrorDetails(t *testing.T) {
+	plugins := &fakePlugins{stdout: `{"outcome": "error", "cause": "data", "message": "Conversion Error, column mail", "detail": "Could not convert 'secret'"}`}
+	for _, tt := range []struct {
+		yaml          string
+		shown, stored bool
+	}{
+		{checks("sql: SELECT 1"), true, false},
+		{checks("sql: SELECT 1") + "store_samples: true\n", true, true},
+		{checks("sql: {query: SELECT 1, redact: [mail]}") + "store_samples: true\n", false, false},
+	} {
+		r := mustRun(t, mustParse(t, tt.yaml), Partition{Files: []File{fileOf(t, "a", strs("mail", "secret"))}}, Options{Plugins: plugins})
+		var terminal, pipe, stored, junit, markdown strings.Builder
+		err := errors.Join(r.WriteText(&terminal, TextOptions{Values: true}), r.WriteText(&pipe, TextOptions{}),
+			r.WriteJSON(&stored), WriteJUnit(&junit, r), WriteMarkdown(&markdown, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(terminal.String(), "secret") != tt.shown || strings.Contains(stored.String(), "secret") != tt.stored ||
+			strings.Contains(pipe.String()+junit.String()+markdown.String(), "secret") {
+			t.Errorf("%s%s\n%s", tt.yaml, terminal.String(), stored.String())
+		}
+		for _, text := range []string{terminal.String(), stored.String(), junit.String(), markdown.String()} {
+			if !strings.Contains(text, "Conversion Error, column mail") {
+				t.Errorf("%s%s", tt.yaml, text)
+			}
+		}
+	}
+}
+
 // TestSQLEngines: who is called, with what.
 func TestSQLEngines(t *testing.T) {
 	vars := Vars{Plugins: []Plugin{{"trino", []string{"./trino", "--catalog", "lake"}}}}

@@ -74,6 +74,9 @@ func (t *textWriter) result(a *Result) {
 	if a.Error != nil && place(a.Error) != "" {
 		t.field("where", place(a.Error))
 	}
+	if a.Error != nil && a.Error.Detail != "" && t.opts.Values {
+		t.field("detail", a.Error.Detail)
+	}
 	for i, line := range a.Attribution {
 		label := "source"
 		if i > 0 {

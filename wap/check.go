@@ -35,6 +35,9 @@ func Check(ctx context.Context, cfg Config, req CheckRequest) (*CheckResult, err
 		now = cfg.Now()
 	}
 	now = now.UTC().Truncate(time.Millisecond)
+	if req.Baseline != "" {
+		cfg.Memory /= 2 // the baseline is measured while targets are judged
+	}
 	with, err := c.against(ctx, req, now)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/wap-cli/wap/audit"
 )
 
 // TestCheckFolder judges fetched key folders as a run would have judged them.
@@ -59,4 +63,45 @@ func TestCheckFolder(t *testing.T) {
 	wantCode(t, err, 2)
 	_, err = check(typed, filepath.Join(dir, "*.nothing"))
 	wantCode(t, err, 2)
+}
+
+// toldPlugins keeps the document that it was given.
+type toldPlugins struct{ document string }
+
+func (p *toldPlugins) Run(_ context.Context, _ []string, document []byte) ([]byte, []byte, error) {
+	p.document = string(document)
+	return []byte(`{"outcome": "pass"}`), nil, nil
+}
+
+func (p *toldPlugins) Local(context.Context, audit.File) (string, error) { return "/nowhere", nil }
+func (p *toldPlugins) URL(audit.File) string                             { return "file:///nowhere" }
+
+// TestCheckMemory: the audit of a baseline runs inside the other, with half of
+// the memory for each.
+func TestCheckMemory(t *testing.T) {
+	l := newLab(t)
+	file := l.file("p.parquet", orders(1, 4))
+	for _, tt := range []struct {
+		memory   int64
+		baseline string
+		want     string
+	}{
+		{64 << 20, "", `"memory_bytes":67108864`},
+		{64 << 20, file, `"memory_bytes":33554432`},
+		{0, file, `"memory_bytes":268435456`},
+	} {
+		plugins := &toldPlugins{}
+		cfg := Config{Memory: tt.memory, Plugins: plugins}
+		req := CheckRequest{Targets: []string{file}, Baseline: tt.baseline, Rules: l.rules("version: 1\nchecks: [exec: {command: [x]}]\n")}
+		if _, err := Check(t.Context(), cfg, req); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(plugins.document, tt.want) {
+			t.Errorf("%+v: %s", tt, plugins.document)
+		}
+	}
+	with, err := newChecked(Config{Memory: 64 << 20}).against(t.Context(), CheckRequest{Baseline: file, Rules: l.rules("version: 1\nchecks: [row_count: 4]\n")}, time.Unix(0, 0))
+	if err != nil || with.memory != 32<<20 {
+		t.Errorf("%v, %+v", err, with)
+	}
 }

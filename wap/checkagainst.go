@@ -15,8 +15,9 @@ import (
 // named, and in place of published states the baseline that the call names.
 type against struct {
 	compared
-	now   time.Time
-	parts []audit.Partition // of the baseline; none: there is no baseline
+	now    time.Time
+	memory int64             // for an audit of the baseline
+	parts  []audit.Partition // of the baseline; none: there is no baseline
 
 	measuring sync.Mutex
 	states    map[string][]*manifest.Manifest // as parts, by the table whose rules measured them
@@ -24,7 +25,7 @@ type against struct {
 
 // against prepares what the targets are compared with.
 func (c *checked) against(ctx context.Context, req CheckRequest, now time.Time) (*against, error) {
-	out := &against{now: now, states: map[string][]*manifest.Manifest{}}
+	out := &against{now: now, memory: c.cfg.Memory / 2, states: map[string][]*manifest.Manifest{}}
 	out.rules = req.Rules
 	if req.Baseline != "" {
 		base := newChecked(c.cfg)
@@ -94,7 +95,7 @@ func (a *against) measured(ctx context.Context, table string) ([]*manifest.Manif
 	if states, ok := a.states[table]; ok {
 		return states, nil
 	}
-	report, err := audit.Run(ctx, &audit.Rules{Default: a.rules.For(table)}, a.parts, audit.Options{Now: a.now, Memory: a.w.cfg.Memory})
+	report, err := audit.Run(ctx, &audit.Rules{Default: a.rules.For(table)}, a.parts, audit.Options{Now: a.now, Memory: a.memory})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type Config struct {
 
 	CommitTimeout time.Duration // of publish and every other swap; 0: 5 minutes
 	StopGrace     time.Duration // of a command that was told to end; 0: 10 seconds
-	Memory        int64         // bytes, for an audit; 0: 512 MiB
+	Memory        int64         // bytes, for an audit; 0: audit.DefaultMemory
 	Parallel      int           // requests in flight and row groups decoded at once; 0: 8 and GOMAXPROCS
 	TrustStore    bool          // Init does not probe what the store does with conditions: it is known
 	Version       string        // of the tool
@@ -89,6 +89,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.StopGrace == 0 {
 		c.StopGrace = stopGrace
+	}
+	if c.Memory <= 0 {
+		c.Memory = audit.DefaultMemory
 	}
 	if c.Parallel == 0 {
 		c.Parallel = 8
