@@ -54,6 +54,7 @@ type verdict struct {
 	Violations int64    `json:"violations"`
 	Samples    []sample `json:"samples,omitempty"`
 	Message    string   `json:"message,omitempty"`
+	Detail     string   `json:"detail,omitempty"` // of an error; may hold values of the data
 }
 
 // The causes of an error: data stays as it is on a retry.

@@ -45,6 +45,9 @@ func open(ctx context.Context, doc *document) (e *engine, err error) {
 	return e, e.configure(ctx, doc, staged, live)
 }
 
+// spillFactor is how much of the disk a query may take for each byte of memory.
+const spillFactor = 8
+
 // configure shuts the database in. The order matters: the last statement makes
 // all settings final, before the query is looked at.
 func (e *engine) configure(ctx context.Context, doc *document, staged, live []string) error {
@@ -58,7 +61,9 @@ func (e *engine) configure(ctx context.Context, doc *document, staged, live []st
 		"SET enable_external_access = false",
 	}
 	if doc.Limits.MemoryBytes > 0 {
-		statements = append(statements, fmt.Sprintf("SET memory_limit = '%dB'", doc.Limits.MemoryBytes))
+		statements = append(statements,
+			fmt.Sprintf("SET memory_limit = '%dB'", doc.Limits.MemoryBytes),
+			fmt.Sprintf("SET max_temp_directory_size = '%dB'", spillFactor*doc.Limits.MemoryBytes))
 	}
 	statements = append(statements, "SET VARIABLE now = CAST("+text(doc.Now.UTC().Format("2006-01-02T15:04:05.999999Z"))+" AS TIMESTAMPTZ)")
 	for _, name := range slices.Sorted(maps.Keys(doc.Parameters)) {
@@ -73,7 +78,7 @@ func (e *engine) configure(ctx context.Context, doc *document, staged, live []st
 	statements = append(statements, "SET lock_configuration = true")
 	for _, s := range statements {
 		if _, err := e.conn.ExecContext(ctx, s); err != nil {
-			return err
+			return told(placed(err, "", 0)) // no row was read yet
 		}
 	}
 	return nil

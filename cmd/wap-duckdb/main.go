@@ -46,7 +46,7 @@ func judge(ctx context.Context, doc *document) *verdict {
 	case ctx.Err() != nil:
 		return &verdict{Outcome: "error", Cause: causeOutside, Message: fmt.Sprintf("no result within %s", doc.timeout())}
 	}
-	return failed(err)
+	return failed(err, doc)
 }
 
 func evaluate(ctx context.Context, doc *document) (v *verdict, err error) {

@@ -25,7 +25,7 @@ func (e *engine) violations(ctx context.Context, query string, samples int64) (*
 	// Prepared by itself, so that errors have places in the text as it was written.
 	stmt, err := e.conn.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, placed(err, query, 0)
+		return nil, aboutText(placed(err, query, 0))
 	}
 	if err := stmt.Close(); err != nil {
 		return nil, err
@@ -45,32 +45,35 @@ func (e *engine) violations(ctx context.Context, query string, samples int64) (*
 	return v, err
 }
 
-// oneSelect refuses everything but one SELECT without running any of it: some
-// statements could write to the files that may be read.
+// oneSelect refuses everything but one SELECT of functions that only compute,
+// without running any of it: statements and functions could write to the files
+// that may be read.
 func (e *engine) oneSelect(ctx context.Context, query string) error {
 	var answer string
 	if err := e.conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)", query).Scan(&answer); err != nil {
 		return err
 	}
 	var parsed struct {
-		Error      bool              `json:"error"`
-		Type       string            `json:"error_type"`
-		Message    string            `json:"error_message"`
-		Position   string            `json:"position"`
-		Statements []json.RawMessage `json:"statements"`
+		Error      bool   `json:"error"`
+		Type       string `json:"error_type"`
+		Message    string `json:"error_message"`
+		Position   string `json:"position"`
+		Statements []any  `json:"statements"`
 	}
-	if err := json.Unmarshal([]byte(answer), &parsed); err != nil {
+	dec := json.NewDecoder(strings.NewReader(answer))
+	dec.UseNumber() // places may have 64 bits
+	if err := dec.Decode(&parsed); err != nil {
 		return fmt.Errorf("read parsed query: %w", err)
 	}
 	switch {
 	case parsed.Error && parsed.Type == "parser":
-		return &queryError{kind: "Parser", message: parsed.Message, place: placeIn(query, parsed.Position, 0)}
+		return &queryError{kind: "Parser", message: parsed.Message, place: placeIn(query, parsed.Position, 0), told: true}
 	case parsed.Error:
-		return &queryError{kind: "Query", message: "the query is no SELECT"}
+		return refusal("the query is no SELECT")
 	case len(parsed.Statements) != 1:
-		return &queryError{kind: "Query", message: fmt.Sprintf("the query holds %d statements, it must be one SELECT", len(parsed.Statements))}
+		return refusal("the query holds %d statements, it must be one SELECT", len(parsed.Statements))
 	}
-	return nil
+	return computing(parsed.Statements[0], query)
 }
 
 // samples are the first rows of the result, as texts.
