@@ -12,16 +12,17 @@ import (
 // them, however small they are.
 const maxAhead = 64
 
-// startGates are what a scan waits for at its end, and the places of row groups
-// that are not merged yet.
+// startGates are what a scan waits for at its end, the places of row groups that
+// are not merged yet, and what went wrong before a row group was read.
 type startGates struct {
 	*sync.WaitGroup
 	places chan struct{}
+	panics *carried
 }
 
 // start sends units through two gates: their first bytes are fetched as far
 // ahead as memory allows, and as many as there are tokens are decoded. A channel
-// that is closed means that the context ended before its unit's turn.
+// that is closed means that the context ended before its unit's turn, or a panic.
 func (p *judgement) start(ctx context.Context, units []*unit, group startGates) []chan *reading {
 	done := make([]chan *reading, len(units))
 	for i := range done {
@@ -30,6 +31,7 @@ func (p *judgement) start(ctx context.Context, units []*unit, group startGates) 
 	begun := make(chan *reading, maxAhead)
 	group.Go(func() {
 		defer close(begun)
+		defer group.panics.catch()
 		for _, u := range units {
 			r := p.newReading(u)
 			_ = r.prepare() // the reading will meet the error again

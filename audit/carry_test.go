@@ -18,6 +18,8 @@ func (a *panicking) at(step string) {
 	}
 }
 
+func (a *panicking) trust(*unit) state { a.at("trust"); return nil }
+
 func (a *panicking) open(*unit) state { a.at("open"); return a }
 func (a *panicking) add(*view)        { a.at("add") }
 func (a *panicking) merge(state)      { a.at("merge") }
@@ -39,7 +41,7 @@ func TestPanicsAreCarried(t *testing.T) {
 		parts[i] = Partition{Files: []File{manyGroups(t, "a", 4, 20, 3)}}
 		parts[i].Table, parts[i].Path = "t", fmt.Sprintf("t/k=%d", i)
 	}
-	for _, step := range []string{"open", "add", "merge", "finish", "open again", "take"} {
+	for _, step := range []string{"trust", "open", "add", "merge", "finish", "open again", "take"} {
 		c := mustParse(t, checks("not_null: id"))
 		broken := *c.checks[0].kind
 		broken.bind = func(_ *Check, b *binding) (assertion, error) {
@@ -53,7 +55,7 @@ func TestPanicsAreCarried(t *testing.T) {
 					t.Errorf("%s: caught %v", step, v)
 				}
 			}()
-			_, err := Run(context.Background(), &Rules{Default: c}, parts, Options{Now: testNow(), Parallel: 2})
+			_, err := Run(context.Background(), &Rules{Default: c, TrustFooter: true}, parts, Options{Now: testNow(), Parallel: 2})
 			t.Errorf("%s: no panic, error %v", step, err)
 		}()
 	}

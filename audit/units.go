@@ -84,10 +84,12 @@ func (p *judgement) scan(ctx context.Context) error {
 	// One place for each row group from its reading to its merging: what is read
 	// ahead of a slow one is bounded, and there is something to do meanwhile.
 	places := make(chan struct{}, p.audit.unmerged())
-	done := p.start(inner, units, startGates{&group, places})
+	var panics carried
+	done := p.start(inner, units, startGates{&group, places, &panics})
 	for i, u := range units {
 		r, ok := <-done[i]
 		if !ok {
+			panics.again()
 			return ctx.Err()
 		}
 		r.panics.again()
