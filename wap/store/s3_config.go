@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -169,7 +170,12 @@ func (c S3Config) load(ctx context.Context) (aws.Config, error) {
 	}
 	if loaded.RetryMode != aws.RetryModeAdaptive { // that is asked for, and has its own
 		loaded.Retryer = func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.Backoff = retry.BackoffDelayerFunc(backoff) })
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.Backoff = retry.BackoffDelayerFunc(backoff)
+				// The SDK's tokens are the whole client's: parallel requests to a store
+				// that restarts would use them up. Attempts are bounded anyway.
+				o.RateLimiter = ratelimit.None
+			})
 		}
 	}
 	return loaded, nil
