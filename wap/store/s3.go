@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+	"golang.org/x/sync/semaphore"
 )
 
 // S3 keeps objects in a bucket of S3 or of a store with its interface, below a
@@ -25,8 +26,9 @@ type S3 struct {
 	loc     Location
 	client  *s3.Client
 	manager *transfermanager.Client
-	uploads chan struct{} // one slot for each multipart upload at a time
-	source  string        // of the credentials
+	uploads chan struct{}       // one slot for each multipart upload at a time
+	whole   *semaphore.Weighted // bytes of uploads in one request
+	source  string              // of the credentials
 
 	sse    types.ServerSideEncryption
 	kmsKey *string

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/logging"
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -40,6 +41,8 @@ const (
 	parallelUploads = 2
 	partsInFlight   = 5
 	partSize        = 8 << 20
+	// wholeBytes are held at a time of uploads in one request: four of the largest.
+	wholeBytes = 8 * partSize
 	// abortTimeout is for removing the parts of a failed upload.
 	abortTimeout = 30 * time.Second
 )
@@ -70,6 +73,7 @@ func newS3(ctx context.Context, l Location, cfg S3Config) (*S3, error) {
 		loc:     l,
 		source:  source,
 		uploads: make(chan struct{}, parallelUploads),
+		whole:   semaphore.NewWeighted(wholeBytes),
 		sse:     types.ServerSideEncryption(cfg.SSE),
 		kmsKey:  optional(cfg.KMSKey),
 		owner:   optional(cfg.BucketOwner),

@@ -20,9 +20,9 @@ var errWrongSum = errors.New("the store computed another SHA-256 than was sent")
 
 // summed is the client that transfermanager uploads parts with. The SHA-256 of
 // each goes ahead of it in a header of our own, as with put: the SDK's would be a
-// trailer over TLS, which some stores reject. The store refuses a part that
-// arrives otherwise; where it tells the checksums that it computed, of a part or
-// of all of them, they are compared.
+// trailer over TLS, which some stores reject. Stores that check it refuse a part
+// that arrives otherwise; where one tells the checksums that it computed, of a
+// part or of all of them, they are compared.
 type summed struct{ *s3.Client }
 
 // UploadPart hashes a part once, for the header and for the signature.

@@ -113,14 +113,22 @@ func (s *S3) Upload(ctx context.Context, key string, src io.ReaderAt, size int64
 	return e, nil
 }
 
-// uploadWhole reads src twice, first for the checksum.
+// uploadWhole reads src once: what is sent, however often, are the bytes that the
+// checksum is of.
 func (s *S3) uploadWhole(ctx context.Context, key string, src io.ReaderAt, size int64) (Entry, error) {
-	sum := sha256.New()
-	if err := copyAll(ctx, sum, src, size); err != nil {
+	held := max(size, 0) // a negative one is refused where it is read
+	if err := s.whole.Acquire(ctx, held); err != nil {
 		return Entry{}, err
 	}
-	in := s.putInput(key, io.NewSectionReader(src, 0, size), size)
-	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum.Sum(nil)))
+	defer s.whole.Release(held)
+	var body bytes.Buffer
+	body.Grow(int(held))
+	if err := copyAll(ctx, &body, src, size); err != nil {
+		return Entry{}, err
+	}
+	sum := sha256.Sum256(body.Bytes())
+	in := s.putInput(key, bytes.NewReader(body.Bytes()), size)
+	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum[:]))
 	out, err := s.client.PutObject(ctx, in)
 	if err != nil {
 		return Entry{}, answer(readMode, err)
