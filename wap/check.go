@@ -278,12 +278,18 @@ func (c *checked) addURL(ctx context.Context, url string) error {
 	return nil
 }
 
-// addPath collects live partitions of the warehouse.
-func (c *checked) addPath(ctx context.Context, target string) (err error) {
+// open opens the warehouse, once.
+func (c *checked) open(ctx context.Context) (err error) {
 	if c.wh == nil {
-		if c.wh, err = Open(ctx, c.cfg); err != nil {
-			return err
-		}
+		c.wh, err = Open(ctx, c.cfg)
+	}
+	return err
+}
+
+// addPath collects live partitions of the warehouse.
+func (c *checked) addPath(ctx context.Context, target string) error {
+	if err := c.open(ctx); err != nil {
+		return err
 	}
 	files, err := c.wh.Files(ctx, []string{target})
 	if err != nil {

@@ -18,6 +18,9 @@ type against struct {
 	now    time.Time
 	memory int64             // for an audit of the baseline
 	parts  []audit.Partition // of the baseline; none: there is no baseline
+	// published opens the warehouse when one of its paths is first asked for: a
+	// check of files alone does not need it there.
+	published func() (*compared, error)
 
 	measuring sync.Mutex
 	states    map[string][]*manifest.Manifest // as parts, by the table whose rules measured them
@@ -26,7 +29,7 @@ type against struct {
 // against prepares what the targets are compared with.
 func (c *checked) against(ctx context.Context, req CheckRequest, now time.Time) (*against, error) {
 	out := &against{now: now, memory: c.cfg.Memory / 2, states: map[string][]*manifest.Manifest{}}
-	out.rules = req.Rules
+	out.rules, out.w = req.Rules, &Warehouse{cfg: c.cfg}
 	if req.Baseline != "" {
 		base := newChecked(c.cfg)
 		base.wh = c.wh
@@ -35,16 +38,10 @@ func (c *checked) against(ctx context.Context, req CheckRequest, now time.Time) 
 		}
 		out.parts, c.wh = base.partitions(req.Rules), base.wh
 	}
-	if out.w = c.wh; out.w == nil && c.cfg.Store != nil {
-		w, err := Open(ctx, c.cfg)
-		if err != nil {
-			return nil, err
-		}
-		out.w = w
-	}
-	if out.w == nil {
-		out.w = &Warehouse{cfg: c.cfg}
-	}
+	out.published = sync.OnceValues(func() (*compared, error) {
+		err := c.open(ctx)
+		return &compared{w: c.wh, rules: req.Rules}, err
+	})
 	return out, nil
 }
 
@@ -130,10 +127,19 @@ func (a *against) Data(ctx context.Context, p *audit.Partition, want audit.Refer
 	case len(want.Files) == 0 && slices.ContainsFunc(a.parts, func(o audit.Partition) bool { return o.Path == want.Path }):
 		at := slices.IndexFunc(a.parts, func(o audit.Partition) bool { return o.Path == want.Path })
 		return a.parts[at : at+1], nil
-	case len(want.Files) == 0 && a.w.cfg.Store == nil:
+	case len(want.Files) > 0:
+		return a.compared.Data(ctx, p, want)
+	case a.w.cfg.Store == nil:
 		return nil, absent("no warehouse is named to look for %s in", want.Path)
 	}
-	return a.compared.Data(ctx, p, want)
+	published, err := a.published()
+	if isKind(err, KindNoWarehouse) {
+		return nil, absent("look for %s: %w", want.Path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return published.Data(ctx, p, want)
 }
 
 // Controls implements audit.Published: outside of a run a name is a local file.
