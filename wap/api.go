@@ -110,6 +110,8 @@ type AuditRequest struct {
 	Rules         *audit.Rules
 	Waivers       []Waive
 	AppendUnkeyed bool // mode append without a unique or primary_key assertion
+
+	standing []manifest.Waiver // of the evidence that this audit replaces
 }
 
 // Waive lets a failing assertion pass, on record.

@@ -3,6 +3,7 @@ package wap
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/wap-cli/wap/audit"
@@ -90,7 +91,7 @@ func (w *Warehouse) judge(ctx context.Context, rec *record, req AuditRequest) (*
 	if err != nil {
 		return v, outside("audit %s", rec.names()).because(err)
 	}
-	waivers, err := w.waive(v.report, req.Waivers)
+	waivers, err := w.waive(v.report, req)
 	if err != nil {
 		return v, err
 	}
@@ -150,10 +151,10 @@ func (c *candidate) liveContent() func(string) (string, bool) {
 }
 
 // waive lets named failures pass, on record. A waiver that names nothing that
-// failed is a mistake.
-func (w *Warehouse) waive(report *audit.Report, waivers []Waive) ([]manifest.Waiver, error) {
+// failed is a mistake; one that stands may have become needless.
+func (w *Warehouse) waive(report *audit.Report, req AuditRequest) ([]manifest.Waiver, error) {
 	var out []manifest.Waiver
-	for _, x := range waivers {
+	for _, x := range req.Waivers {
 		if x.Reason == "" {
 			return nil, failf(KindUsage, "waiving %q needs a reason", x.Assertion).hint("--reason TEXT")
 		}
@@ -162,6 +163,12 @@ func (w *Warehouse) waive(report *audit.Report, waivers []Waive) ([]manifest.Wai
 			continue
 		}
 		out = append(out, manifest.Waiver{Assertion: x.Assertion, Reason: x.Reason, By: w.cfg.By})
+	}
+	for _, x := range req.standing {
+		again := slices.ContainsFunc(req.Waivers, func(o Waive) bool { return o.Assertion == x.Assertion })
+		if !again && report.Waive(x.Assertion, x.Reason) > 0 {
+			out = append(out, x)
+		}
 	}
 	return out, nil
 }

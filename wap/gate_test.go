@@ -193,3 +193,52 @@ func TestReauditBetweenTwoSends(t *testing.T) {
 		t.Fatalf("the evidence is on %s, the published manifest is %s", ev.Partitions[0].After.Key, run.Partitions[0].Manifest.Key)
 	}
 }
+
+// TestStaleAuditKeepsItsPermissions: what an audit was allowed stands when a
+// publish has to repeat it.
+func TestStaleAuditKeepsItsPermissions(t *testing.T) {
+	ctx := context.Background()
+	robot := func(l *lab) *Warehouse {
+		cfg := l.config(l.store)
+		cfg.By = "robot@lab"
+		w, err := Open(ctx, cfg)
+		wantCode(t, err, 0)
+		return w
+	}
+	t.Run("waivers", func(t *testing.T) {
+		l := newLab(t)
+		l.must(step{run: "a", partition: "orders/dt=2025-03-04", rows: orders(0, 10)})
+		l.begin(BeginRequest{Run: "r", Scope: []string{"orders/dt=2025-03-06"}})
+		_, err := l.stage("r", "", "orders/dt=2025-03-06", orders(0, 10))
+		wantCode(t, err, 0)
+		rules := l.rules(rowsWithin + "  - row_count: { min: 20 }\n")
+		a, err := l.open().Audit(ctx, AuditRequest{Run: "r", Rules: rules})
+		wantCode(t, err, 3)
+		_, err = l.open().Audit(ctx, AuditRequest{Run: "r", Rules: rules, Waivers: []Waive{{a.Report.Blocking()[0].ID, "a holiday"}}})
+		wantCode(t, err, 0)
+		l.must(step{run: "other", partition: "orders/dt=2025-03-04", rows: orders(0, 11)})
+		p, err := robot(l).Publish(ctx, PublishRequest{Run: "r", Rules: rules})
+		wantCode(t, err, 0)
+		run := examine(t, l.store).chain[p.Sequence].Runs[0]
+		if p.Report == nil || len(run.Waivers) != 1 || run.Waivers[0].Reason != "a holiday" || run.Waivers[0].By != "tester@lab" {
+			t.Fatalf("audited again: %v; on record: %+v", p.Report != nil, run.Waivers)
+		}
+	})
+	t.Run("append without a key", func(t *testing.T) {
+		l := newLab(t)
+		const p = "orders/dt=1"
+		l.begin(BeginRequest{Run: "r", Scope: []string{p}, Mode: manifest.ModeAppend})
+		_, err := l.stage("r", "", p, orders(1, 5))
+		wantCode(t, err, 0)
+		rules := l.rules(enough)
+		_, err = l.open().Audit(ctx, AuditRequest{Run: "r", Rules: rules, AppendUnkeyed: true})
+		wantCode(t, err, 0)
+		l.must(step{run: "other", partition: p, mode: manifest.ModeAppend, rows: orders(10, 5)})
+		r, err := robot(l).Publish(ctx, PublishRequest{Run: "r", Rules: rules})
+		wantCode(t, err, 0)
+		if r.Report == nil || len(l.rows(p)) != 10 {
+			t.Fatalf("audited again: %v; %d rows", r.Report != nil, len(l.rows(p)))
+		}
+		examine(t, l.store)
+	})
+}

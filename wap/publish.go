@@ -66,11 +66,7 @@ func (p *publisher) publish(ctx context.Context) error {
 				return failf(KindConflict, "%s: what its audit is compared with keeps changing", rec.names()).
 					hint("publish again when the other writers are done")
 			}
-			if p.req.Rules == nil {
-				return failf(KindUsage, "%s: what its audit was compared with has changed, and no assertions are named to judge it again", rec.names()).
-					hint("wap publish --run %s --checks FILE", quote(rec.Run.Run))
-			}
-			if err := p.audit(ctx, rec); err != nil {
+			if err := p.auditAgain(ctx, rec, ref); err != nil {
 				return err
 			}
 		case err != nil && !errors.Is(err, errMoved):
@@ -91,20 +87,36 @@ func (p *publisher) evidence(ctx context.Context, rec *record) (*manifest.Eviden
 	}
 	ref := passing(&rec.Run, rules)
 	if ref == nil {
-		return nil, p.audit(ctx, rec)
+		return nil, p.audit(ctx, rec, AuditRequest{
+			Run: p.req.Run, Rules: p.req.Rules, Waivers: p.req.Waivers, AppendUnkeyed: p.req.AppendUnkeyed,
+		})
 	}
 	p.result.Evidence = ref.Key
 	return ref, nil
 }
 
-// audit judges the candidate by the call's rules; where none were given and
-// evidence is only stale, nobody can.
-func (p *publisher) audit(ctx context.Context, rec *record) error {
-	v, err := p.w.judge(ctx, rec, AuditRequest{
-		Run: p.req.Run, Rules: p.req.Rules, Waivers: p.req.Waivers, AppendUnkeyed: p.req.AppendUnkeyed,
-	})
+// audit judges the candidate.
+func (p *publisher) audit(ctx context.Context, rec *record, req AuditRequest) error {
+	v, err := p.w.judge(ctx, rec, req)
 	p.result.Report = v.report
 	return err
+}
+
+// auditAgain judges the candidate by the call's rules where its evidence is only
+// stale; where no rules were given, nobody can. What the audit by these rules was
+// allowed still is: its waivers stand, and to append without a key.
+func (p *publisher) auditAgain(ctx context.Context, rec *record, stale *manifest.EvidenceRef) error {
+	if p.req.Rules == nil {
+		return failf(KindUsage, "%s: what its audit was compared with has changed, and no assertions are named to judge it again", rec.names()).
+			hint("wap publish --run %s --checks FILE", quote(rec.Run.Run))
+	}
+	ev, err := load[Evidence](ctx, p.w, stale.Ref)
+	if err != nil {
+		return err
+	}
+	return p.audit(ctx, rec, AuditRequest{
+		Run: p.req.Run, Rules: p.req.Rules, Waivers: p.req.Waivers, AppendUnkeyed: true, standing: ev.Waivers,
+	})
 }
 
 // rejected adds the stored report to a gate that is closed already.
