@@ -23,15 +23,50 @@ type meter struct {
 	read, written                                        atomic.Int64 // bytes of bulk data
 	done, total                                          atomic.Int64 // bytes of an audit
 	sent, toSend, sentSince                              atomic.Int64 // bytes of an upload, and when it began in nanoseconds
-	commits                                              atomic.Int64 // sent and not refused
 	open                                                 atomic.Bool  // a commit's outcome is not known
+
+	committing sync.Mutex // guards what follows
+	commits    int64      // sent and not refused
+	over       bool       // none goes out any more
 }
 
 func newMeter() *meter { return &meter{} }
 
 // commitSent reports whether a Swap of the pointer left that the store did not
 // provably refuse.
-func (m *meter) commitSent() bool { return m.commits.Load() > 0 }
+func (m *meter) commitSent() bool {
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	return m.commits > 0
+}
+
+// abandon answers as commitSent does, and for good: the call may still be
+// running, but none of its commits goes out any more.
+func (m *meter) abandon() (sent bool) {
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	m.over = true
+	return m.commits > 0
+}
+
+// beginCommit counts a commit before it is sent, so that a panic on the way
+// counts. It reports whether one may be.
+func (m *meter) beginCommit() bool {
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	if m.over {
+		return false
+	}
+	m.commits++
+	return true
+}
+
+// refused takes back a commit that provably changed nothing.
+func (m *meter) refused() {
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	m.commits--
+}
 
 // judged is told how far an audit is, in bytes.
 func (m *meter) judged(done, total int64) {
@@ -83,10 +118,12 @@ func (s *meteredStore) Swap(ctx context.Context, key string, v store.Version, bo
 	if key != manifest.PointerKey {
 		return s.store.Swap(ctx, key, v, body)
 	}
-	s.m.commits.Add(1) // before it is sent: a panic on the way counts
+	if !s.m.beginCommit() {
+		return store.Version{}, fmt.Errorf("swap object %q: the call is over: %w", key, store.ErrNotSent)
+	}
 	next, err := s.store.Swap(ctx, key, v, body)
 	if err != nil && store.Refused(err) {
-		s.m.commits.Add(-1)
+		s.m.refused()
 	}
 	return next, err
 }

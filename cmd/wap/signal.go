@@ -58,7 +58,7 @@ func (c *call) interrupted(sig os.Signal) {
 // abandon is the way out after a second signal, with the call still running.
 func (c *call) abandon() int {
 	e := &wap.Error{Kind: wap.KindOutside, Message: "ended by a second signal; this call published nothing"}
-	if c.meter.commitSent() {
+	if c.meter.abandon() { // what is printed now stays true
 		e.Kind = wap.KindUnknown
 		e.Message = "ended by a second signal with a commit on its way: possibly published"
 		e.Hint = settleAgain
