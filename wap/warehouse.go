@@ -111,7 +111,7 @@ func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 			hint("wap init -w %s", cfg.Location)
 	}
 	if err != nil {
-		return nil, err
+		return nil, OpenError("open warehouse "+cfg.Location.String(), err)
 	}
 	w.id = wh.ID
 	return w, nil
