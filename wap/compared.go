@@ -62,7 +62,19 @@ func (c *compared) noteURL(ctx context.Context, name string) error {
 		return nil
 	}
 	objects, _, err := (&Warehouse{cfg: c.w.cfg}).listURL(ctx, name)
+	if err != nil {
+		return forGood(err)
+	}
 	c.note(Read{Path: name, Found: versionsOf(objects)})
+	return nil
+}
+
+// forGood marks an error that no retry will end: a URL of no store, a bucket that
+// is not there.
+func forGood(err error) error {
+	if isKind(err, KindNotFound) || isKind(err, KindUsage) {
+		return absent("%w", err)
+	}
 	return err
 }
 
@@ -246,10 +258,7 @@ func (c Config) filesAt(ctx context.Context, names []string) ([]audit.Partition,
 	set := newChecked(c)
 	for _, name := range names {
 		if err := set.add(ctx, name); err != nil {
-			if isKind(err, KindNotFound) || isKind(err, KindUsage) {
-				return nil, absent("%w", err)
-			}
-			return nil, err
+			return nil, forGood(err)
 		}
 	}
 	return set.sorted(), nil
@@ -285,36 +294,6 @@ func (c *compared) Controls(ctx context.Context, name string) ([]manifest.Contro
 	default:
 		return nil, absent("no task declared anything in the control file %s, only in %s", name, strings.Join(files, ", "))
 	}
-}
-
-// controlsAt reads a control file that lies anywhere.
-func (c Config) controlsAt(ctx context.Context, url string) ([]manifest.Control, error) {
-	w := &Warehouse{cfg: c}
-	objects, _, err := w.listURL(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	if len(objects) != 1 || objects[0].URL != strings.TrimSuffix(url, "/") {
-		return nil, absent("no control file lies at %s", url)
-	}
-	o := objects[0]
-	st, _, err := w.inputStore(ctx, manifest.Input{InputSource: manifest.InputSource{Source: url}, Objects: objects})
-	if err != nil {
-		return nil, err
-	}
-	if o.Size > maxControl {
-		return nil, absent("control file %s is larger than %d bytes", url, maxControl)
-	}
-	body := make([]byte, o.Size)
-	src := &storeSource{st, o.Key, o.Size, store.Version{ETag: o.ETag, ID: o.VersionID}}
-	if err := src.ReadRange(ctx, body, 0); err != nil {
-		return nil, outside("read control file %s", url).because(err)
-	}
-	out, err := parseControls(body, url, "")
-	if err != nil {
-		return nil, absent("%w", err)
-	}
-	return out, nil
 }
 
 // InputRows implements audit.Published.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wap-cli/wap/audit"
 	"github.com/wap-cli/wap/manifest"
+	"github.com/wap-cli/wap/wap/store"
 )
 
 // judgedRun stages rows for a run and audits it, short of publishing.
@@ -268,5 +269,50 @@ func TestURLsAreCheckedAgain(t *testing.T) {
 				t.Errorf("audited again: %v", again)
 			}
 		})
+	}
+}
+
+// Where a URL never can be read, a retry does not help: the gate is closed. What
+// may be there later is asked for again.
+func TestURLsThatNeverWork(t *testing.T) {
+	for url, code := range map[string]int{"gs://bucket/x": 3, "s3://gone/x": 3, "s3://slow/x": 8} {
+		for _, check := range []string{
+			"matches: { with: { files: [%q] } }",
+			"reconcile: { with: { control: %q } }",
+		} {
+			l := newLab(t)
+			cfg := l.config(l.store)
+			cfg.OpenStore = func(_ context.Context, url string) (store.Store, store.Location, error) {
+				switch {
+				case strings.HasPrefix(url, "gs:"):
+					return nil, store.Location{}, fmt.Errorf("%w: scheme of %q", store.ErrConfig, url)
+				case strings.HasPrefix(url, "s3://gone"):
+					return nil, store.Location{}, fmt.Errorf("open %q: %w", url, store.ErrNoBucket)
+				}
+				return nil, store.Location{}, fmt.Errorf("open %q: it takes too long", url)
+			}
+			w, err := Open(context.Background(), cfg)
+			wantCode(t, err, 0)
+			rules := "version: 1\nchecks:\n  - " + fmt.Sprintf(check, url) + "\n"
+			_, err = l.do(w, step{run: "r", partition: "orders/dt=1", rows: orders(0, 3), rules: rules})
+			if Code(err) != code {
+				t.Errorf("%s of %s: exit %d, want %d: %v", check, url, Code(err), code, err)
+			}
+		}
+	}
+}
+
+// A check of files opens the warehouse only for what asks for one of its paths.
+func TestCheckWithoutItsWarehouse(t *testing.T) {
+	l := newLab(t)
+	cfg := l.config(store.NewMem()) // nothing is there
+	for rules, code := range map[string]int{
+		keyed: 0,
+		"version: 1\nchecks:\n  - relationships: { columns: [id], to: { table: crm/people } }\n": 3,
+	} {
+		_, err := Check(context.Background(), cfg, CheckRequest{Targets: []string{l.file("p.parquet", orders(0, 3))}, Rules: l.rules(rules)})
+		if Code(err) != code {
+			t.Errorf("exit %d, want %d: %v", Code(err), code, err)
+		}
 	}
 }

@@ -1,28 +1,16 @@
 package wap
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wap-cli/wap/audit/scan"
 	"github.com/wap-cli/wap/manifest"
 )
-
-// controlDir holds a task's control totals: sealed, never published.
-const controlDir = "_control"
-
-// maxControl bounds one control file, in bytes.
-const maxControl = 1 << 20
 
 // output is what an attempt wrote, before it is sealed.
 type output struct {
@@ -121,78 +109,6 @@ func (s *session) collectDir(dir string) ([]localFile, []manifest.Control, error
 		return nil
 	})
 	return files, controls, err
-}
-
-// readControls flattens one JSON document into named values. Numbers keep the
-// digits they were written with.
-func readControls(file, name, task string) ([]manifest.Control, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, outside("read control file %s", name).because(err)
-	}
-	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(f, maxControl+1))
-	if err != nil {
-		return nil, outside("read control file %s", name).because(err)
-	}
-	if len(body) > maxControl {
-		return nil, refused("control file %s is larger than %d bytes", name, maxControl)
-	}
-	return parseControls(body, name, task)
-}
-
-// parseControls flattens the text of a control file.
-func parseControls(body []byte, name, task string) ([]manifest.Control, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, refused("control file %s is not JSON", name).because(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, refused("control file %s holds more than one JSON value", name)
-	}
-	if _, ok := v.(map[string]any); !ok {
-		return nil, refused("control file %s holds no JSON object", name).hint(`write {"row_count": 1200}`)
-	}
-	var out []manifest.Control
-	flatten(v, "", func(key, value string) {
-		out = append(out, manifest.Control{Task: task, File: name, Name: key, Value: value})
-	})
-	slices.SortFunc(out, compareControls)
-	if len(out) > 0 && out[0].Name == "" {
-		return nil, refused("control file %s holds a value without a name", name)
-	}
-	return out, nil
-}
-
-func compareControls(a, b manifest.Control) int {
-	return strings.Compare(a.Task+"\x00"+a.File+"\x00"+a.Name, b.Task+"\x00"+b.File+"\x00"+b.Name)
-}
-
-// flatten calls fn for every leaf of a JSON value with its dotted path.
-func flatten(v any, at string, fn func(key, value string)) {
-	join := func(k string) string { return strings.TrimPrefix(at+"."+k, ".") }
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v { // order does not matter: the caller sorts
-			flatten(x, join(k), fn)
-		}
-	case []any:
-		for i, x := range v {
-			flatten(x, join(fmt.Sprint(i)), fn)
-		}
-	case nil:
-		fn(at, "null")
-	case string:
-		// What would read as null, or as quoted, is quoted.
-		if v == "null" || strings.HasPrefix(v, `"`) {
-			v = strconv.Quote(v)
-		}
-		fn(at, v)
-	default:
-		fn(at, fmt.Sprint(v))
-	}
 }
 
 // distinct refuses two files of one name in one partition: local ones, or one
