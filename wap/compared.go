@@ -103,12 +103,16 @@ func (c *compared) Baseline(ctx context.Context, p *audit.Partition, want audit.
 		c.note(Read{Path: p.Path, Found: found})
 		return c.w.manifests(ctx, found)
 	case audit.AxisHistory:
-		// Whoever adds to it changes the partition itself, which is checked anyway.
 		past := pastStates{at: p.Path, limit: want.Limit}
 		if c.c != nil {
 			past.but = c.c.rec.names()
 		}
-		return c.w.history(ctx, st, past)
+		refs, err := c.w.history(ctx, st, past)
+		if err != nil {
+			return nil, err
+		}
+		c.note(Read{Path: p.Path, Baseline: &want, Found: refs})
+		return c.w.manifests(ctx, refs)
 	}
 	_, refs, err := st.chosen(ctx, p.Partition, want)
 	if err != nil {

@@ -86,8 +86,12 @@ func (w *Warehouse) walk(ctx context.Context, h *head, after int64, fn func(entr
 	return w.walkParents(ctx, last, after, fn)
 }
 
-// walkParents goes on below from, over the snapshots' parents.
+// walkParents goes on below from, over the snapshots' parents. Where from itself
+// is not above `after` it may be gone, and nothing is read.
 func (w *Warehouse) walkParents(ctx context.Context, from manifest.Base, after int64, fn func(entry) bool) (*manifest.Base, error) {
+	if from.Sequence <= after {
+		return nil, nil
+	}
 	snap, err := load[manifest.Snapshot](ctx, w, from.Snapshot)
 	for err == nil && from.Sequence > 0 {
 		if snap.Sequence != from.Sequence || snap.Parent == nil {
@@ -143,7 +147,7 @@ func (w *Warehouse) find(ctx context.Context, h *head, r *manifest.Run) (*landin
 	}
 	var found *landing
 	var lost error
-	reached := h.Sequence + 1 // the oldest entry that was looked at
+	reached := h.Sequence + 1 // the oldest entry whose runs were looked at
 	compare := func(at manifest.Base) bool {
 		for _, k := range knownTo(r) {
 			if k.Sequence == at.Sequence && k.Snapshot != at.Snapshot {
@@ -151,10 +155,10 @@ func (w *Warehouse) find(ctx context.Context, h *head, r *manifest.Run) (*landin
 					at.Sequence, at.Snapshot.Key, manifest.RunKey(r.Run), k.what, k.Snapshot.Key).hint(restoreHint, manifest.PointerKey)
 			}
 		}
-		reached = at.Sequence
 		return lost == nil
 	}
 	end, err := w.walk(ctx, h, r.FirstBase.Sequence, func(e entry) bool {
+		reached = e.Sequence
 		for _, run := range e.runs {
 			if run.Run == r.Run && run.Generation >= r.Generation {
 				found = &landing{e.Base, run.Generation, run.Effect}

@@ -209,3 +209,95 @@ func TestBelowTheHorizon(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 }
+
+// TestFindAtTheHorizon: of what was collected the record is the proof. Where the
+// walk ends, nobody has looked at the runs of the entry below; and an entry that
+// only the pointer still names is not read.
+func TestFindAtTheHorizon(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	for i := range 5 {
+		l.must(step{run: fmt.Sprint("r", i), partition: "orders/dt=1", rows: orders(i, 3)})
+	}
+	records := examine(t, l.store).records
+	l.forget(3)
+	for _, c := range []struct {
+		name  string
+		run   string // rN was published at sequence N+1
+		holds int    // entries of the pointer, from sequence 6 down
+	}{
+		{"right below the horizon", "r1", 2},
+		{"right below it, by a pointer that ends above", "r1", 4},
+		{"by a pointer that names collected entries", "r0", 5},
+	} {
+		w := l.open()
+		h, err := w.head(ctx)
+		wantCode(t, err, 0)
+		h.Recent = h.Recent[:c.holds]
+		if found, err := w.find(ctx, h, records[c.run]); err != nil || found != nil {
+			t.Errorf("%s: %+v, %v", c.name, found, err)
+		}
+	}
+	// What was looked at and says nothing is no proof, but damage.
+	w := l.open()
+	h, err := w.head(ctx)
+	wantCode(t, err, 0)
+	h.Recent = h.Recent[:2]
+	lying := *records["r3"]
+	lying.Run = "nobody"
+	_, err = w.find(ctx, h, &lying)
+	wantCode(t, err, 9)
+}
+
+// TestUndoneHistory: a state that a partition had and that is undone since is no
+// baseline any more, and the publish sees it.
+func TestUndoneHistory(t *testing.T) {
+	for name, undone := range map[string]bool{"as it was": false, "undone": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			const p = "orders/dt=1"
+			rules := "version: 1\nchecks:\n  - change: { metric: row_count, axis: history, baseline: median(2), max_drop: 50%, max_rise: 50% }\n"
+			l.must(step{run: "a", partition: p, rows: orders(0, 90)})
+			l.must(step{run: "b", partition: p, rows: orders(0, 10)})
+			first := l.judgedRun(step{run: "r", partition: p, rows: orders(0, 50), rules: rules})
+			if reads := l.readsOf(first.Evidence); len(reads) != 1 || len(reads[0].Found) != 2 {
+				t.Fatalf("reads %+v", reads)
+			}
+			code := 0
+			if undone {
+				l.revoke("a")
+				code = 3
+			}
+			r, err := l.open().Publish(context.Background(), PublishRequest{Run: "r", Rules: l.rules(rules)})
+			wantCode(t, err, code)
+			if again := r.Report != nil; again != undone {
+				t.Errorf("audited again: %v", again)
+			}
+		})
+	}
+}
+
+// revoke undoes a run whose data others have replaced since: the tree stays.
+func (l *lab) revoke(run string) {
+	l.t.Helper()
+	ctx, w := context.Background(), l.open()
+	h, err := w.head(ctx)
+	wantCode(l.t, err, 0)
+	st, err := w.at(ctx, h.base())
+	wantCode(l.t, err, 0)
+	var undone []manifest.SnapshotRun
+	for _, snap := range examine(l.t, l.store).chain {
+		for _, r := range snap.Runs {
+			if r.Run == run {
+				r.Effect, r.Partitions = manifest.EffectRevoked, nil
+				undone = append(undone, r)
+			}
+		}
+	}
+	snap := *st.snap
+	snap.Operation, snap.Runs = manifest.OpUndo, undone
+	pr, obj, err := w.propose(h, &snap)
+	wantCode(l.t, err, 0)
+	wantCode(l.t, w.createAll(ctx, []*written{obj}), 0)
+	wantCode(l.t, w.send(ctx, pr), 0)
+}
