@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -196,8 +197,12 @@ func (c *compared) live(ctx context.Context, at string) ([]audit.Partition, erro
 	return c.w.partitions(files), err
 }
 
-// dataAt reads an older state, which does not change.
+// dataAt reads an older state, which does not change. At a time that is to come
+// it still would.
 func (c *compared) dataAt(ctx context.Context, name string, ref manifest.PathRef) ([]audit.Partition, error) {
+	if now := c.w.cfg.Now(); ref.Time().After(now) {
+		return nil, absent("%s: that time is still to come: it is %s; without a time the newest state is taken", name, now.Format(time.RFC3339))
+	}
 	var out []audit.Partition
 	err := c.w.reading(ctx, func(h *head) error {
 		base, err := c.w.resolve(ctx, h, manifest.PathRef{Ref: ref.Ref})

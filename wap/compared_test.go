@@ -320,3 +320,17 @@ func TestCheckWithoutItsWarehouse(t *testing.T) {
 		}
 	}
 }
+
+// A state at a time to come is the newest one, and would be another at the
+// publish.
+func TestReferenceAtATimeToCome(t *testing.T) {
+	l := newLab(t)
+	l.must(step{run: "a", partition: "orders/dt=1", rows: orders(0, 3)})
+	for ref, code := range map[string]int{"2099-01-01T00:00:00Z": 3, "1": 0} {
+		rules := "version: 1\nchecks:\n  - matches: { with: { partition: \"orders/dt=1@" + ref + "\" } }\n"
+		_, err := l.do(l.open(), step{run: "at " + ref, partition: "orders/dt=2", rows: orders(0, 3), rules: rules})
+		if Code(err) != code || code != 0 && !strings.Contains(err.Error(), "still to come") {
+			t.Errorf("%s: exit %d, want %d: %v", ref, Code(err), code, err)
+		}
+	}
+}

@@ -94,5 +94,8 @@
 // that turns out to be published is exit 0 with a warning: "the gate is closed"
 // would not be true.
 //
+// A publish looks again at what the audit compared the candidate with, but not at
+// local files: it may run on another machine.
+//
 // The pointer's recent entries carry the checksum of their snapshots too.
 package wap
