@@ -68,7 +68,7 @@ func (p *judgement) badStatistics() Result {
 		ID: "bad_statistics", Type: "bad_statistics", Partition: p.part.Path, Columns: []string{},
 		Outcome: Warn, Severity: string(SeverityWarn), Observed: plural(len(p.stats), "disagreement"),
 		Expected: "footers agree with the data", RowsTotal: p.rows, RowsTested: p.rows,
-		Violations: int64(len(p.stats)), Grade: GradeScan, Samples: []Sample{}, Counts: []Count{},
+		Violations: int64(len(p.stats)), Grade: GradeScan, Samples: []Sample{}, Counts: []Count{}, Attribution: []string{},
 		Message: p.stats[0],
 	}
 }
@@ -78,7 +78,7 @@ func (p *judgement) result(c *Check, v verdict) Result {
 	r := Result{
 		ID: c.ID, Type: c.Type, Partition: p.part.Path, Columns: c.Columns, Severity: string(c.Severity),
 		Observed: v.observed, Expected: v.expected, RowsTotal: p.rows, RowsTested: v.tested,
-		Violations: v.violations, Grade: v.grade, Samples: v.samples, Counts: v.counts, Message: v.message,
+		Violations: v.violations, Grade: v.grade, Samples: v.samples, Counts: v.counts, Attribution: []string{}, Message: v.message,
 		PluginStderr: v.stderr, Error: v.failure, storeSamples: p.config.storeSamples,
 	}
 	if r.Samples == nil {

@@ -84,7 +84,7 @@ type Result struct {
 	// Counts are further numbers of the assertion, e.g. groups of a unique.
 	Counts []Count `json:"counts"`
 	// Attribution says where violations come from: whose output they are.
-	Attribution []string `json:"attribution,omitempty"`
+	Attribution []string `json:"attribution"`
 	// Waived is the reason a person gave for letting this failure pass.
 	Waived string `json:"waived,omitempty"`
 	// PluginStderr is the end of a plugin's stderr, at most 4 KiB.
