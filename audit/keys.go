@@ -47,7 +47,8 @@ type keyCheck struct {
 	where                          *compiled // nil: all rows
 
 	keys  keyWriters
-	dense intRange // that is expected of integers
+	dense intRange  // that is expected of integers
+	order *keyOrder // that is expected of texts; nil: none
 	// unitShift turns a unit's index into its name in the set.
 	unitShift uint
 	rows      int64 // live ones included
@@ -61,6 +62,7 @@ type keyState struct {
 	of      *keyCheck
 	hasher  keyHasher
 	unit    int // its name in the set
+	order   *keyRange
 	rows    int64
 	tested  int64
 	missing int64
@@ -85,6 +87,15 @@ func bindKey(c *Check, b *binding) (*keyCheck, error) {
 }
 
 func (k *keyCheck) open(u *unit) state {
+	s := k.hashing(u)
+	if k.order != nil {
+		s.order = &keyRange{unit: u}
+	}
+	return s
+}
+
+// hashing is a state that adds the keys of all rows to the set.
+func (k *keyCheck) hashing(u *unit) *keyState {
 	return &keyState{of: k, hasher: keyHasher{slots: k.slots}, unit: k.nameOf(u)}
 }
 
@@ -95,6 +106,10 @@ func (k *keyCheck) nameOf(u *unit) int { return u.index >> k.unitShift }
 // column of it is broken, come twice; the second pass sorts that out.
 func (s *keyState) add(v *view) {
 	s.rows += int64(v.rows)
+	if s.order != nil && !s.order.take(v.cols[s.of.slots[0]]) {
+		s.addRising(v)
+		return
+	}
 	w := s.of.keys.take()
 	defer s.of.keys.give(w)
 	if w.dense != nil {
@@ -119,6 +134,12 @@ func (s *keyState) addIntegers(v *view, w *keyWriter) {
 	vec := v.cols[s.of.slots[0]]
 	w.dense.add(s.hasher.integers(vec), s.unit)
 	s.tested += int64(vec.Present)
+	s.addNulls(v, w)
+}
+
+// addNulls takes in the rows without a key, of one column.
+func (s *keyState) addNulls(v *view, w *keyWriter) {
+	vec := v.cols[s.of.slots[0]]
 	if vec.Present == v.rows {
 		return
 	}
@@ -194,10 +215,17 @@ func (k *keyCheck) merge(st state) {
 	k.tested += s.tested + s.missing
 	k.missing += s.missing
 	k.samples = appendSamples(k.samples, s.samples, k.check.Samples)
+	if s.order != nil && s.order.rows > 0 {
+		k.order.ranges = append(k.order.ranges, *s.order)
+	}
 }
 
 func (k *keyCheck) finish(ctx context.Context, p *judgement) verdict {
-	found, err := k.confirm(ctx, p)
+	var found surplus
+	err := k.hashLate(ctx, p)
+	if err == nil {
+		found, err = k.confirm(ctx, p)
+	}
 	if err == nil {
 		err = k.keys.set.close()
 	}
@@ -252,6 +280,9 @@ func (d *distinctCount) finish(ctx context.Context, p *judgement) verdict {
 // only keeps the second pass to the rows of the first.
 func (k *keyCheck) only(where *compiled) { k.where = where }
 
+// orderMemory is for texts that are expected to rise, and do not.
+const orderMemory = 16 << 20
+
 // plan implements keeper.
 func (k *keyCheck) plan(units []*unit) int64 {
 	set := &k.keys.set
@@ -262,6 +293,10 @@ func (k *keyCheck) plan(units []*unit) int64 {
 		if r, ok := denseRange(units, k.slots[0]); ok {
 			k.dense = r
 			return r.bytes()
+		}
+		if expectOrder(units, k.slots[0]) {
+			k.order = &keyOrder{}
+			return min(rowsOf(units)*8, orderMemory)
 		}
 	}
 	return rowsOf(units) * 8
