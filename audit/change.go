@@ -88,16 +88,12 @@ func percentage(r *reader, n *yaml.Node, name string) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	digits, percent := strings.CutSuffix(text, "%")
-	v, err := parseNumber(strings.TrimSpace(digits))
-	if percent {
-		v.scale += 2
-	}
-	if err != nil || v.unscaled.Sign() < 0 {
+	v, ok := parseShare(text)
+	if !ok {
 		r.fail(n, "%s is a share like 30%% or 0.3, not %q", name, text)
 		return nil, false
 	}
-	return v.reduced(), true
+	return v, true
 }
 
 func verifyChange(c *Check) error {

@@ -114,22 +114,31 @@ func wait(r *reader, n *yaml.Node, name string) (any, bool) {
 	return d.String(), true
 }
 
+// parseShare reads a fraction of 0 or more, or `N%`.
+func parseShare(text string) (v number, ok bool) {
+	digits, percent := strings.CutSuffix(text, "%")
+	v, err := parseNumber(strings.TrimSpace(digits))
+	if err != nil || v.unscaled.Sign() < 0 {
+		return number{}, false
+	}
+	if percent {
+		v.scale += 2
+	}
+	return v.reduced(), true
+}
+
 // share reads a fraction of 0 to 1, or `N%`.
 func share(r *reader, n *yaml.Node, name string) (any, bool) {
 	text, ok := r.fixed(n, name)
 	if !ok {
 		return nil, false
 	}
-	digits, percent := strings.CutSuffix(text, "%")
-	v, err := parseNumber(strings.TrimSpace(digits))
-	if percent {
-		v.scale += 2
-	}
-	if err != nil || v.unscaled.Sign() < 0 || v.cmp(integer(1)) > 0 {
+	v, ok := parseShare(text)
+	if !ok || v.cmp(integer(1)) > 0 {
 		r.fail(n, "%s is a fraction between 0 and 1 or between 0%% and 100%%, not %q", name, text)
 		return nil, false
 	}
-	return v.reduced(), true
+	return v, true
 }
 
 // difference reads a number of 0 or more.
