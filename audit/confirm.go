@@ -55,14 +55,6 @@ func (k *keyCheck) confirm(ctx context.Context, p *judgement) (surplus, error) {
 	return total, err
 }
 
-// chosenRows is a state that sees no more than the rows a `where` chooses.
-type chosenRows struct {
-	state
-	feed func(v *view)
-}
-
-func (s chosenRows) add(v *view) { s.feed(v) }
-
 func comparePlaces(a, b rowPlace) int {
 	return cmp.Or(cmp.Compare(a.unit.index, b.unit.index), cmp.Compare(a.row, b.row))
 }
@@ -91,13 +83,7 @@ func (k *keyCheck) samplesAt(ctx context.Context, p *judgement, places []rowPlac
 // rescan reads the key's columns of some units again, where rows that the check
 // leaves out are left out again.
 func (k *keyCheck) rescan(ctx context.Context, p *judgement, units []*unit, again pass) error {
-	return p.rescan(ctx, units, k.where.with(k.slots), pass{
-		open: func(u *unit) state {
-			s := again.open(u)
-			return chosenRows{s, k.where.narrowed(s.add)}
-		},
-		take: func(s state) { again.take(s.(chosenRows).state) },
-	})
+	return selection{k.slots, k.where}.rescan(ctx, p, units, again)
 }
 
 // shownRows makes samples of the rows of one unit.

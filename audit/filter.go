@@ -154,6 +154,31 @@ func (c *compiled) with(slots []int) []int {
 	return append(slots[:len(slots):len(slots)], c.slots...)
 }
 
+// selection is some columns of the rows that a condition chooses.
+type selection struct {
+	slots []int
+	where *compiled // nil: all rows
+}
+
+// rescan reads it again in some row groups.
+func (s selection) rescan(ctx context.Context, p *judgement, units []*unit, again pass) error {
+	return p.rescan(ctx, units, s.where.with(s.slots), pass{
+		open: func(u *unit) state {
+			into := again.open(u)
+			return chosenRows{into, s.where.narrowed(into.add)}
+		},
+		take: func(st state) { again.take(st.(chosenRows).state) },
+	})
+}
+
+// chosenRows is a state that sees no more than the rows of a selection.
+type chosenRows struct {
+	state
+	feed func(v *view)
+}
+
+func (s chosenRows) add(v *view) { s.feed(v) }
+
 // rowTally counts the rows that it is shown.
 type rowTally struct {
 	check *Check

@@ -259,13 +259,7 @@ type otherColumns struct {
 
 // scanOther reads the rows of another partition that its condition chooses.
 func (o *other) scanOther(ctx context.Context, again pass) error {
-	return o.rescan(ctx, o.units(), o.where.with(o.slots), pass{
-		open: func(u *unit) state {
-			s := again.open(u)
-			return chosenRows{s, o.where.narrowed(s.add)}
-		},
-		take: func(s state) { again.take(s.(chosenRows).state) },
-	})
+	return selection{o.slots, o.where}.rescan(ctx, o.judgement, o.units(), again)
 }
 
 // samplesOf shows rows of a partition.
