@@ -8,7 +8,6 @@ import (
 	"math/bits"
 
 	"github.com/wap-cli/wap/audit/scan"
-	"github.com/wap-cli/wap/manifest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -142,7 +141,6 @@ func (e *estimate) finish(ctx context.Context, p *judgement) verdict {
 	if v.noValue {
 		return v
 	}
-	v.metrics = []manifest.Metric{metric(e.check.Type, e.check.Columns[0], v.observed)}
 	v.observed = fmt.Sprintf("about %s (%s)", v.observed, sketchError)
 	return v
 }
