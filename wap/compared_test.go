@@ -203,20 +203,12 @@ func TestHistoryBaseline(t *testing.T) {
 // forget raises the horizon as a collection does, and deletes what is below it.
 func (l *lab) forget(horizon int64) {
 	l.t.Helper()
-	ctx, w := context.Background(), l.open()
-	h, err := w.head(ctx)
-	wantCode(l.t, err, 0)
-	st, err := w.at(ctx, h.base())
-	wantCode(l.t, err, 0)
-	snap := *st.snap
-	snap.Operation, snap.Runs, snap.Horizon = manifest.OpGC, nil, horizon
-	pr, obj, err := w.propose(h, &snap)
-	wantCode(l.t, err, 0)
-	wantCode(l.t, w.createAll(ctx, []*written{obj}), 0)
-	wantCode(l.t, w.send(ctx, pr), 0)
+	h := appendEntry(l.t, l.open(), func(_ *head, snap *manifest.Snapshot) {
+		snap.Operation, snap.Runs, snap.Horizon = manifest.OpGC, nil, horizon
+	})
 	for _, r := range h.Recent {
 		if r.Sequence < horizon {
-			wantCode(l.t, l.store.Delete(ctx, r.Snapshot.Key), 0)
+			wantCode(l.t, l.store.Delete(context.Background(), r.Snapshot.Key), 0)
 		}
 	}
 }

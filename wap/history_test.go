@@ -142,18 +142,10 @@ func TestTags(t *testing.T) {
 	l := newLab(t)
 	ctx := context.Background()
 	l.must(step{run: "a", partition: "orders/dt=1", rows: orders(1, 3)})
-	w := l.open()
-	h, err := w.head(ctx)
-	wantCode(t, err, 0)
-	st, err := w.at(ctx, h.base())
-	wantCode(t, err, 0)
-	snap := *st.snap
-	snap.Operation, snap.Runs = manifest.OpTag, nil
-	snap.Tags = []manifest.Tag{{Name: "eod", Sequence: 1, Snapshot: h.Snapshot}}
-	pr, obj, err := w.propose(h, &snap)
-	wantCode(t, err, 0)
-	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
-	wantCode(t, w.send(ctx, pr), 0)
+	appendEntry(t, l.open(), func(h *head, snap *manifest.Snapshot) {
+		snap.Operation, snap.Runs = manifest.OpTag, nil
+		snap.Tags = []manifest.Tag{{Name: "eod", Sequence: 1, Snapshot: h.Snapshot}}
+	})
 	l.must(step{run: "b", partition: "orders/dt=2", rows: orders(1, 3)})
 	files, err := l.open().Files(ctx, []string{"orders@eod", "orders/dt=1"})
 	wantCode(t, err, 0)
@@ -177,23 +169,8 @@ func TestBelowTheHorizon(t *testing.T) {
 	for i := range 5 {
 		l.must(step{run: fmt.Sprint("r", i), partition: "orders/dt=1", rows: orders(i, 3)})
 	}
+	l.forget(3)
 	w := l.open()
-	h, err := w.head(ctx)
-	wantCode(t, err, 0)
-	st, err := w.at(ctx, h.base())
-	wantCode(t, err, 0)
-	snap := *st.snap
-	snap.Operation, snap.Runs, snap.Horizon = manifest.OpGC, nil, 3
-	pr, obj, err := w.propose(h, &snap)
-	wantCode(t, err, 0)
-	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
-	wantCode(t, w.send(ctx, pr), 0)
-	for _, r := range h.Recent {
-		if r.Sequence < snap.Horizon {
-			wantCode(t, l.store.Delete(ctx, r.Snapshot.Key), 0)
-		}
-	}
-	w = l.open()
 	for ref, code := range map[string]int{"@2": 2, "@0": 2, "@3": 0, "@6": 0, "@" + epoch.Format("2006-01-02T15:04:05Z"): 2} {
 		if _, err := w.Ls(ctx, ref); Code(err) != code {
 			t.Errorf("%s: exit %d, want %d: %v", ref, Code(err), code, err)
@@ -280,11 +257,6 @@ func TestUndoneHistory(t *testing.T) {
 // revoke undoes a run whose data others have replaced since: the tree stays.
 func (l *lab) revoke(run string) {
 	l.t.Helper()
-	ctx, w := context.Background(), l.open()
-	h, err := w.head(ctx)
-	wantCode(l.t, err, 0)
-	st, err := w.at(ctx, h.base())
-	wantCode(l.t, err, 0)
 	var undone []manifest.SnapshotRun
 	for _, snap := range examine(l.t, l.store).chain {
 		for _, r := range snap.Runs {
@@ -294,10 +266,7 @@ func (l *lab) revoke(run string) {
 			}
 		}
 	}
-	snap := *st.snap
-	snap.Operation, snap.Runs = manifest.OpUndo, undone
-	pr, obj, err := w.propose(h, &snap)
-	wantCode(l.t, err, 0)
-	wantCode(l.t, w.createAll(ctx, []*written{obj}), 0)
-	wantCode(l.t, w.send(ctx, pr), 0)
+	appendEntry(l.t, l.open(), func(_ *head, snap *manifest.Snapshot) {
+		snap.Operation, snap.Runs = manifest.OpUndo, undone
+	})
 }

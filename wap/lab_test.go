@@ -278,3 +278,21 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// appendEntry appends an entry of the history that no command makes yet: the
+// newest one, changed. It returns the pointer before.
+func appendEntry(t *testing.T, w *Warehouse, change func(h *head, snap *manifest.Snapshot)) *head {
+	t.Helper()
+	ctx := context.Background()
+	h, err := w.head(ctx)
+	wantCode(t, err, 0)
+	st, err := w.at(ctx, h.base())
+	wantCode(t, err, 0)
+	snap := *st.snap
+	change(h, &snap)
+	pr, obj, err := w.propose(h, &snap)
+	wantCode(t, err, 0)
+	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
+	wantCode(t, w.send(ctx, pr), 0)
+	return h
+}

@@ -70,17 +70,11 @@ func inState(t *testing.T, state string) *lab {
 // undo appends an entry that revokes the newest one's run.
 func undo(t *testing.T, w *Warehouse) {
 	t.Helper()
-	ctx := context.Background()
-	h, err := w.head(ctx)
-	wantCode(t, err, 0)
-	st, err := w.at(ctx, h.base())
-	wantCode(t, err, 0)
-	run := st.snap.Runs[0]
-	run.Effect, run.Partitions = manifest.EffectRevoked, nil
-	pr, obj, err := w.propose(h, &manifest.Snapshot{Operation: manifest.OpUndo, Runs: []manifest.SnapshotRun{run}})
-	wantCode(t, err, 0)
-	wantCode(t, w.createAll(ctx, []*written{obj}), 0)
-	wantCode(t, w.send(ctx, pr), 0)
+	appendEntry(t, w, func(_ *head, snap *manifest.Snapshot) {
+		run := snap.Runs[0]
+		run.Effect, run.Partitions = manifest.EffectRevoked, nil
+		*snap = manifest.Snapshot{Operation: manifest.OpUndo, Runs: []manifest.SnapshotRun{run}}
+	})
 }
 
 // call makes a call about run r, as its own retry or an operator would.
